@@ -1,0 +1,32 @@
+//===- Tile.h - C++ face of the tile dialect ------------------------------===//
+#ifndef ATTN_DIALECT_TILE_TILE_H
+#define ATTN_DIALECT_TILE_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/Tile/TileDialect.h.inc"
+#include "dialect/Tile/TileEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Tile/TileAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Tile/TileTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/Tile/TileOps.h.inc"
+
+namespace attn::tile {
+
+/// Names of the attributes that make a func.func a tile program.
+inline constexpr llvm::StringLiteral kLayoutAttr = "tile.layout";
+inline constexpr llvm::StringLiteral kGridAttr = "tile.grid";
+inline constexpr llvm::StringLiteral kArgAttr = "tile.arg";
+
+} // namespace attn::tile
+
+#endif // ATTN_DIALECT_TILE_TILE_H

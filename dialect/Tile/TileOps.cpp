@@ -1,0 +1,157 @@
+//===- TileOps.cpp - verifiers and folds of the tile dialect --------------===//
+
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+#define GET_OP_CLASSES
+#include "dialect/Tile/TileOps.cpp.inc"
+
+static RankedTensorType tileOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static LogicalResult verifySameElement(Operation *op, RankedTensorType tile,
+                                       Type element) {
+  if (tile.getElementType() == element)
+    return success();
+  return op->emitOpError("tile holds ")
+         << tile.getElementType() << " but the memory holds " << element;
+}
+
+LogicalResult LoadOp::verify() {
+  return verifySameElement(*this, tileOf(getResult()),
+                           getView().getType().getElement());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifySameElement(*this, tileOf(getValue()),
+                           getView().getType().getElement());
+}
+
+LogicalResult GatherOp::verify() {
+  Type element = getBase().getType().getElement();
+  auto offsets = dyn_cast<RankedTensorType>(getOffset().getType());
+  if (!offsets) {
+    if (getResult().getType() != element)
+      return emitOpError("result must be ") << element;
+    return success();
+  }
+  if (!offsets.getElementType().isInteger(64))
+    return emitOpError("offsets must be i64");
+  if (getResult().getType() != RankedTensorType::get(offsets.getShape(), element))
+    return emitOpError("result must be a tile of ")
+           << element << " shaped like the offsets";
+  return success();
+}
+
+LogicalResult IndexOp::verify() {
+  RankedTensorType tile = tileOf(getResult());
+  if (tile.getDimSize(0) != 1 && tile.getDimSize(1) != 1)
+    return emitOpError("result must be a row value (Rx1) or a column value "
+                       "(1xC)");
+  if (!tile.getElementType().isInteger(32) &&
+      !tile.getElementType().isInteger(64))
+    return emitOpError("result must hold i32 or i64");
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType from = tileOf(getValue()), to = tileOf(getResult());
+  if (from.getElementType() != to.getElementType())
+    return emitOpError("must keep the element type");
+  for (auto [a, b] : llvm::zip(from.getShape(), to.getShape()))
+    if (a != b && a != 1)
+      return emitOpError("can only repeat dimensions of length 1");
+  return success();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  return getValue().getType() == getType() ? getValue() : OpFoldResult();
+}
+
+LogicalResult ReduceOp::verify() {
+  RankedTensorType from = tileOf(getValue());
+  if (getResult().getType() != RankedTensorType::get({from.getDimSize(0), 1},
+                                                     from.getElementType()))
+    return emitOpError("result must be ")
+           << from.getDimSize(0) << "x1 of " << from.getElementType();
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  RankedTensorType a = tileOf(getA()), b = tileOf(getB()),
+                   c = tileOf(getAccumulator());
+  int64_t contracted = b.getDimSize(getTransposed() ? 1 : 0);
+  int64_t columns = b.getDimSize(getTransposed() ? 0 : 1);
+  if (a.getDimSize(1) != contracted)
+    return emitOpError("sums over ")
+           << a.getDimSize(1) << " in a but " << contracted << " in b";
+  if (c.getDimSize(0) != a.getDimSize(0) || c.getDimSize(1) != columns)
+    return emitOpError("accumulator must be ")
+           << a.getDimSize(0) << "x" << columns;
+  if (!c.getElementType().isF32())
+    return emitOpError("accumulator must hold f32 (C1)");
+  if (a.getElementType() != b.getElementType())
+    return emitOpError("operands must hold the same type");
+  if (getTf32() && !a.getElementType().isF32())
+    return emitOpError("tf32 needs f32 operands");
+  return success();
+}
+
+LogicalResult MaskOp::verify() {
+  RankedTensorType value = tileOf(getValue()), predicate = tileOf(getPredicate());
+  if (value.getShape() != predicate.getShape() ||
+      !predicate.getElementType().isInteger(1))
+    return emitOpError("predicate must be i1 of the value's shape");
+  return success();
+}
+
+SmallVector<Region *> ForKeysOp::getLoopRegions() { return {&getBody()}; }
+
+LogicalResult ForKeysOp::verify() {
+  Block &body = getBody().front();
+  if (getStep() <= 0)
+    return emitOpError("step must be positive");
+  if (getInits().getTypes() != getResults().getTypes())
+    return emitOpError("results must match the initial values");
+  if (body.getNumArguments() != getInits().size() + 2 ||
+      !body.getArgument(0).getType().isInteger(32) ||
+      !body.getArgument(1).getType().isInteger(64))
+    return emitOpError("body takes (i32, i64) and the carried values");
+  for (auto [argument, init] :
+       llvm::zip(body.getArguments().drop_front(2), getInits()))
+    if (argument.getType() != init.getType())
+      return emitOpError("body argument of type ")
+             << argument.getType() << " carries a value of type "
+             << init.getType();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  if (yield.getValues().getTypes() != getInits().getTypes())
+    return yield.emitOpError("must yield the carried types");
+  return success();
+}
+
+static LogicalResult verifyStage(Operation *op, BufferType buffer,
+                                 int64_t rows, int64_t columns, Type element) {
+  if (buffer.getRows() == rows && buffer.getColumns() == columns &&
+      buffer.getElement() == element)
+    return success();
+  return op->emitOpError("buffer stages are ")
+         << buffer.getRows() << "x" << buffer.getColumns() << " of "
+         << buffer.getElement();
+}
+
+LogicalResult CopyAsyncOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  return verifyStage(*this, buffer, buffer.getRows(), buffer.getColumns(),
+                     getView().getType().getElement());
+}
+
+LogicalResult SharedReadOp::verify() {
+  RankedTensorType tile = tileOf(getResult());
+  return verifyStage(*this, getBuffer().getType(), tile.getDimSize(0),
+                     tile.getDimSize(1), tile.getElementType());
+}

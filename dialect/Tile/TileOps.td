@@ -1,0 +1,260 @@
+//===- TileOps.td - operations of the tile dialect --------------*- tablegen -*-===//
+#ifndef ATTN_DIALECT_TILE_OPS_TD
+#define ATTN_DIALECT_TILE_OPS_TD
+
+include "dialect/Tile/TileTypes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_Tile : Type<
+    And<[AnyStaticShapeTensor.predicate, HasAnyRankOfPred<[2]>]>,
+    "tile (tensor of static shape and rank 2)", "::mlir::RankedTensorType">;
+
+//===----------------------------------------------------------------------===//
+// Where the block stands, and what it sees of memory
+//===----------------------------------------------------------------------===//
+
+def Tile_BlockIdOp : Tile_Op<"block_id", [Pure]> {
+  let summary = "Linear index of this block in the grid";
+  let description = [{
+    ```mlir
+    %b = tile.block_id : i32
+    ```
+  }];
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_ViewOp : Tile_Op<"view", [Pure,
+    TypesMatchWith<"view has the pointer's element type", "base", "result",
+      "::attn::tile::ViewType::get($_self.getContext(), ::llvm::cast<::attn::tile::PtrType>($_self).getElement())">]> {
+  let summary = "A window of a tensor: offset, lengths, strides";
+  let description = [{
+    Element (r, c) lives at `base + offset + r * rowStride + c * columnStride`
+    (elements, 64-bit). `aligned` promises that columnStride is 1 and that every
+    row starts at a multiple of that many elements from a 16-byte aligned base;
+    0 promises nothing. Rows of an aligned view may be read up to the next
+    multiple of `aligned` columns without a fault.
+
+    ```mlir
+    %v = tile.view %q[%off] size [%M, %D] stride [%sm, %one] aligned 8 : !tile.ptr<bf16>
+    ```
+  }];
+  let arguments = (ins Tile_PtrType:$base, I64:$offset, I64:$rows, I64:$columns,
+                       I64:$rowStride, I64:$columnStride, I64Attr:$aligned);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = [{
+    $base `[` $offset `]` `size` `[` $rows `,` $columns `]`
+    `stride` `[` $rowStride `,` $columnStride `]` `aligned` $aligned
+    attr-dict `:` type($base)
+  }];
+}
+
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "Reads a tile; elements outside the view are zero";
+  let arguments = (ins Tile_ViewType:$view, I64:$row, I64:$column);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$view `[` $row `,` $column `]` attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes the part of a tile that lies inside the view";
+  let arguments = (ins Tile_Tile:$value, Tile_ViewType:$view, I64:$row, I64:$column);
+  let assemblyFormat = "$value `,` $view `[` $row `,` $column `]` attr-dict `:` type($value) `,` type($view)";
+  let hasVerifier = 1;
+}
+
+def Tile_GatherOp : Tile_Op<"gather", [MemoryEffects<[MemRead]>]> {
+  let summary = "Reads elements at computed offsets";
+  let description = [{
+    `result = valid ? base[offset] : 0`, elementwise over a scalar or tile of
+    offsets (elements, i64), which the program keeps inside the tensor. `valid`
+    is uniform: false when the tensor is empty.
+  }];
+  let arguments = (ins Tile_PtrType:$base, AnyTypeOf<[I64, Tile_Tile]>:$offset, I1:$valid);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$base `[` $offset `]` `if` $valid attr-dict `:` type($base) `,` type($offset) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+def Tile_IndexOp : Tile_Op<"index", [Pure]> {
+  let summary = "Row or column numbers: base + 0, 1, 2, ...";
+  let description = [{
+    ```mlir
+    %m = tile.index %m0 : tensor<128x1xi32>   // row numbers
+    %n = tile.index %n0 : tensor<1x64xi32>    // column numbers
+    ```
+    The base is truncated to the element type, which the importer's interval
+    analysis proved wide enough.
+  }];
+  let arguments = (ins I64:$base);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$base attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure,
+    TypesMatchWith<"scalar has the tile's element type", "result", "value",
+                   "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()">]> {
+  let summary = "A tile whose every element is a scalar";
+  let arguments = (ins AnyType:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "Repeats a row value over columns or a column value over rows";
+  let arguments = (ins Tile_Tile:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "Reduces each row to one value, in a fixed order";
+  let description = [{
+    `tensor<RxCxf32> -> tensor<Rx1xf32>`. The identity of `max` is true minus
+    infinity (C2).
+  }];
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_Tile:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$kind $value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Mathematics
+//===----------------------------------------------------------------------===//
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "accumulator + a x b, f32 accumulation (C1)";
+  let description = [{
+    `a: MxK`, `b: KxN` (or `NxK` with `transposed`), `accumulator: MxNxf32`.
+    Operands are f16, bf16 or f32, alike; `tf32` lets f32 operands be rounded to
+    tf32 on tensor cores.
+  }];
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$accumulator,
+                       UnitAttr:$transposed, UnitAttr:$tf32);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $a `,` $b (`transposed` $transposed^)? `,` $accumulator (`tf32` $tf32^)?
+    attr-dict `:` type($a) `,` type($b) `,` type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "Keeps elements where the predicate holds, minus infinity elsewhere";
+  let description = [{
+    Marks what `tile-split-key-loop` may drop in key blocks that the range
+    analysis proves fully live.
+  }];
+  let arguments = (ins Tile_Tile:$value, Tile_Tile:$predicate);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value `,` $predicate attr-dict `:` type($value) `,` type($predicate)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// The key loop
+//===----------------------------------------------------------------------===//
+
+def Tile_ForKeysOp : Tile_Op<"for_keys", [
+    SingleBlockImplicitTerminator<"::attn::tile::YieldOp">,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface, ["getLoopRegions"]>,
+    RecursiveMemoryEffects,
+    RangedTypesMatchWith<"results have the types of the initial values", "inits",
+                         "results", "::llvm::to_vector($_self)">]> {
+  let summary = "Loop over key blocks: fully live ones first, then partly masked ones";
+  let description = [{
+    Visits block starts `fullBegin + i * step` for i < fullCount, in which every
+    key is alive, then `leftBegin + i * step` for i < leftCount and
+    `rightBegin + i * step` for i < rightCount, in which masks decide. All other
+    keys are dead for the whole block of rows. The body sees the iteration
+    number t (i32), the start of its key block n0 (i64) and the carried values.
+
+    `tile-split-key-loop` turns it into two `scf.for`, the first without masks.
+  }];
+  let arguments = (ins I64:$fullBegin, I32:$fullCount, I64:$leftBegin, I32:$leftCount,
+                       I64:$rightBegin, I32:$rightCount, I64Attr:$step,
+                       Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `full` $fullBegin `x` $fullCount `left` $leftBegin `x` $leftCount
+    `right` $rightBegin `x` $rightCount `step` $step
+    (`init` `(` $inits^ `:` type($inits) `)`)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["::attn::tile::ForKeysOp"]>]> {
+  let summary = "Hands the carried values to the next key block";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory (made by tile-stage-loads; GPU only)
+//===----------------------------------------------------------------------===//
+
+def Tile_AllocSharedOp : Tile_Op<"alloc_shared", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Reserves stages of tiles in shared memory";
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_CopyAsyncOp : Tile_Op<"copy_async", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts copying a tile to a stage; elements outside the view become zero";
+  let description = [{
+    Performed by all threads. Uses 16-byte asynchronous copies where the view is
+    aligned, element loads and stores otherwise. Readable after `tile.wait` and
+    `tile.barrier`.
+  }];
+  let arguments = (ins Tile_ViewType:$view, I64:$row, I64:$column,
+                       Tile_BufferType:$buffer, I32:$slot);
+  let assemblyFormat = "$view `[` $row `,` $column `]` `to` $buffer `[` $slot `]` attr-dict `:` type($view) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def Tile_CommitOp : Tile_Op<"commit", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Closes a group of asynchronous copies";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until at most `pending` groups of this thread's copies are in flight";
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "All threads of the block meet; shared memory is seen by all";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
+  let summary = "A stage as an operand of tile.dot";
+  let description = [{
+    Names the stage; the dot fetches fragments from it as it needs them, so the
+    stage must stay untouched until the dots that use it have been passed by a
+    `tile.barrier`.
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, I32:$slot);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$buffer `[` $slot `]` attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,79 @@
+//===- TileTypes.td - types and attributes of the tile dialect --*- tablegen -*-===//
+#ifndef ATTN_DIALECT_TILE_TYPES_TD
+#define ATTN_DIALECT_TILE_TYPES_TD
+
+include "dialect/Tile/TileDialect.td"
+
+class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_PtrType : Tile_Type<"Ptr", "ptr"> {
+  let summary = "Address of a tensor's first element in device memory";
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+}
+
+def Tile_ViewType : Tile_Type<"View", "view"> {
+  let summary = "A two-dimensional window of a tensor in device memory";
+  let description = [{
+    Base address, length and stride of rows and columns. Elements outside the
+    lengths read as zero and are never written (C6).
+  }];
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+}
+
+def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
+  let summary = "Stages of tiles in shared memory, swizzled by code generation";
+  let parameters = (ins "int64_t":$stages, "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$element);
+  let assemblyFormat = "`<` $stages `,` $rows `,` $columns `,` $element `>`";
+}
+
+class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_AccumulatorAttr : Tile_Attr<"Accumulator", "accumulator"> {
+  let summary = "The matrix-accumulator fragment of mma.sync, warps stacked along rows";
+  let description = [{
+    A tile of R rows belongs to `warps` warps; warp w owns rows
+    `w * 16 * fragments` onward, R = 16 * fragments * warps. Within a 16 x 8
+    fragment lane `4 g + t` holds (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1).
+    A row value is held by the four lanes that share the row; a column value by
+    every lane that holds the column. Probabilities become the next operand by
+    packing registers.
+  }];
+  let parameters = (ins "int64_t":$warps, "int64_t":$fragments);
+  let assemblyFormat = "`<` `warps` `=` $warps `,` `fragments` `=` $fragments `>`";
+}
+
+def Tile_RowsAttr : Tile_Attr<"Rows", "rows"> {
+  let summary = "Blocked: a warp owns whole rows, lanes own short runs of columns";
+  let description = [{
+    Row r belongs to warp `r mod warps`; in a row, lane l holds columns
+    `(l + 32 j) * vector + v` for v < vector and all j. A tile of C columns
+    needs C to be a multiple of 32 * vector.
+  }];
+  let parameters = (ins "int64_t":$warps, "int64_t":$vector);
+  let assemblyFormat = "`<` `warps` `=` $warps `,` `vector` `=` $vector `>`";
+}
+
+def Tile_GridAttr : Tile_Attr<"Grid", "grid"> {
+  let summary = "One factor of the launch grid: ceil(length(axis) / tile) blocks";
+  let parameters = (ins "::mlir::StringAttr":$axis, "int64_t":$tile);
+  let assemblyFormat = "`<` $axis `,` $tile `>`";
+}
+
+def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "row reduction", [
+    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Add", 1, "add">]> {
+  let cppNamespace = "::attn::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind"> {
+  let assemblyFormat = "$value";
+}
+
+#endif

@@ -1,0 +1,41 @@
+//===- Parse.h - .attn text to a checked syntax tree ----------------------===//
+#ifndef ATTN_LIB_SPEC_PARSE_H
+#define ATTN_LIB_SPEC_PARSE_H
+
+#include "lib/Spec/Ast.h"
+
+namespace attn::spec {
+
+/// One error. `fix` is the replacement text for `span` when one edit would
+/// mend it. `id` names the kind ("unknown-name"), stable for tests.
+struct Diagnostic {
+  std::string id;
+  std::string message;
+  Span span;
+  std::optional<std::string> fix;
+};
+
+/// The tree, valid only when `diagnostics` is empty. Never throws on bad text.
+struct ParseResult {
+  Module module;
+  std::vector<Diagnostic> diagnostics;
+  bool ok() const { return diagnostics.empty(); }
+};
+
+/// Parses and checks `text`. Every error in the file is reported, ordered by
+/// position. `binds` gives axes lengths from outside.
+ParseResult parse(std::string path, std::string text, const Binds &binds = {});
+
+/// Reads a file and parses it; a file that cannot be read is a diagnostic.
+ParseResult parseFile(const std::string &path, const Binds &binds = {});
+
+/// "file:line:col: error: message", the source line, a caret line and the fix.
+std::string render(const Module &module, const Diagnostic &diagnostic);
+std::string render(const ParseResult &result);
+
+/// 1-based line and column of a byte offset.
+std::pair<int, int> lineAndColumn(const std::string &text, uint32_t offset);
+
+} // namespace attn::spec
+
+#endif // ATTN_LIB_SPEC_PARSE_H
