@@ -154,14 +154,15 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]
 }
 
 def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["value", "result"]>]> {
-  let summary = "Keeps elements where the predicate holds, minus infinity elsewhere";
+  let summary = "Keeps elements where the predicate holds, minus infinity (or zero) elsewhere";
   let description = [{
     Marks what `tile-split-key-loop` may drop in key blocks that the range
-    analysis proves fully live.
+    analysis proves fully live. That pass makes the rest `arith.select`, so code
+    generation never sees it.
   }];
-  let arguments = (ins Tile_Tile:$value, Tile_Tile:$predicate);
+  let arguments = (ins Tile_Tile:$value, Tile_Tile:$predicate, UnitAttr:$zero);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$value `,` $predicate attr-dict `:` type($value) `,` type($predicate)";
+  let assemblyFormat = "$value `,` $predicate (`zero` $zero^)? attr-dict `:` type($value) `,` type($predicate)";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,167 @@
+//===- Choose.cpp - which tiles, warps and stages a kernel gets -----------===//
+
+#include "lib/Schedule/Choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+using namespace attn;
+
+static int64_t roundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
+  switch (problem.kind) {
+  case KernelKind::Pointwise:
+  case KernelKind::Rows:
+    return 0;
+  case KernelKind::Matmul:
+    return s.stages * (s.rows + s.columns) * s.depth * problem.bytes;
+  case KernelKind::Flash: {
+    int64_t query = s.rows * roundUp(problem.contracted, 16);
+    int64_t step =
+        s.columns * (roundUp(problem.contracted, 16) + s.outColumns);
+    return (query + s.stages * step) * problem.bytes;
+  }
+  }
+  return 0;
+}
+
+/// Row kernels and pointwise kernels move memory: a warp a row, 16-byte lanes.
+static Schedule chooseRows(const Problem &problem, const ScheduleTarget &target) {
+  Schedule s;
+  bool cpu = target.unit == Unit::Cpu;
+  s.warps = cpu ? 1 : problem.kind == KernelKind::Rows ? 8 : 4;
+  s.vector = 4;
+  s.rows = cpu ? 8 : problem.kind == KernelKind::Rows ? 8 : 4;
+  s.columns = problem.kind == KernelKind::Rows ? 1024 : 512;
+  return s;
+}
+
+static Schedule chooseMatmul(const Problem &problem,
+                             const ScheduleTarget &target) {
+  Schedule s;
+  // A short summed axis is taken in one step, a long one streams.
+  bool oneStep = problem.contracted > 0 && problem.contracted <= 128;
+  int64_t widest = problem.columns ? roundUp(problem.columns, 16) : 128;
+  s.depth = oneStep ? roundUp(problem.contracted, 16) : 64;
+  if (target.unit == Unit::Cpu) {
+    s.rows = 64;
+    s.columns = std::min<int64_t>(widest, 64);
+    s.depth = std::min<int64_t>(s.depth, 64);
+    return s;
+  }
+  s.rows = 128;
+  s.columns = std::min<int64_t>(widest, 128);
+  s.warps = problem.f32 ? 8 : 8;
+  s.stages = oneStep ? 1 : 3;
+  if (problem.f32) {
+    s.depth = std::min<int64_t>(s.depth, 32);
+    s.columns = std::min<int64_t>(s.columns, 64);
+    s.stages = 2;
+  }
+  return s;
+}
+
+/// Flash tiles: the accumulator of rows x outColumns and the scores of rows x
+/// columns live in registers, so wide outputs get fewer rows and keys.
+static Schedule chooseFlash(const Problem &problem,
+                            const ScheduleTarget &target) {
+  Schedule s;
+  int64_t width = problem.columns ? roundUp(problem.columns, 16) : 128;
+  s.outColumns = width <= 256 ? width : 128;
+  s.stages = target.pipelined ? 2 : 1;
+  if (target.unit == Unit::Cpu) {
+    s.rows = 64;
+    s.columns = 64;
+    s.stages = 1;
+    return s;
+  }
+  int64_t largest = std::max(roundUp(problem.contracted, 16), s.outColumns);
+  s.warps = 4;
+  s.rows = largest <= 128 ? 128 : 64;
+  s.columns = largest <= 128 ? 64 : 32;
+  if (problem.f32) {
+    s.rows = 64;
+    s.columns = 32;
+  }
+  return s;
+}
+
+std::variant<Schedule, std::string>
+attn::choose(const Problem &problem, const ScheduleTarget &target) {
+  Schedule s;
+  switch (problem.kind) {
+  case KernelKind::Pointwise:
+  case KernelKind::Rows:
+    return chooseRows(problem, target);
+  case KernelKind::Matmul:
+    s = chooseMatmul(problem, target);
+    break;
+  case KernelKind::Flash:
+    if (problem.contracted == 0)
+      return std::string("the axis summed by the first matmul must have a "
+                         "known length; add it to the where clause or pass "
+                         "--bind AXIS=LENGTH");
+    if (problem.columns == 0)
+      return std::string("the last axis of the value tensor must have a known "
+                         "length; add it to the where clause or pass --bind "
+                         "AXIS=LENGTH");
+    s = chooseFlash(problem, target);
+    break;
+  }
+  if (target.unit == Unit::Cpu)
+    return s;
+  // Give up stages first, then keys, then rows.
+  while (sharedBytes(problem, s) > target.sharedPerBlock) {
+    if (s.stages > 2)
+      --s.stages;
+    else if (problem.kind == KernelKind::Matmul && s.depth > 16)
+      s.depth = std::max<int64_t>(16, roundUp(s.depth / 2, 16));
+    else if (s.columns > 16)
+      s.columns = std::max<int64_t>(16, roundUp(s.columns / 2, 16));
+    else if (s.stages > 1)
+      --s.stages;
+    else if (s.rows > 16) {
+      s.rows /= 2;
+      s.warps = std::max<int64_t>(1, std::min(s.warps, s.rows / 16));
+    } else
+      return fmt::format(
+          "needs {} bytes of shared memory, the target allows {}; the smallest "
+          "change that fits is a head dimension of at most {}",
+          sharedBytes(problem, s), target.sharedPerBlock,
+          (target.sharedPerBlock / problem.bytes - 16 * s.outColumns) / 32 /
+              16 * 16);
+  }
+  return s;
+}
+
+std::string attn::applyOverrides(const std::string &text, Schedule &s) {
+  const std::map<std::string, int64_t *> fields = {
+      {"rows", &s.rows},     {"columns", &s.columns}, {"warps", &s.warps},
+      {"stages", &s.stages}, {"depth", &s.depth},     {"vector", &s.vector}};
+  std::stringstream stream(text);
+  std::string item;
+  while (std::getline(stream, item, ',')) {
+    size_t equals = item.find('=');
+    auto field = fields.find(item.substr(0, equals));
+    char *end = nullptr;
+    int64_t value = equals == std::string::npos
+                        ? 0
+                        : std::strtoll(item.c_str() + equals + 1, &end, 10);
+    if (field == fields.end() || value <= 0 || (end && *end))
+      return fmt::format("schedule override '{}' is not understood; write "
+                         "rows=N,columns=N,warps=N,stages=N (positive numbers)",
+                         item);
+    *field->second = value;
+  }
+  if (s.warps > 32 || s.rows % (16 * s.warps) || s.columns % 16)
+    return fmt::format("schedule rows={},columns={},warps={} does not divide: "
+                       "rows must be a multiple of 16 x warps, columns of 16",
+                       s.rows, s.columns, s.warps);
+  return "";
+}

@@ -1,0 +1,73 @@
+//===- Choose.h - which tiles, warps and stages a kernel gets -------------===//
+//
+// Pure functions from a problem and a target to a schedule. They decide; the
+// passes only obey what is written in the IR.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_SCHEDULE_CHOOSE_H
+#define ATTN_LIB_SCHEDULE_CHOOSE_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+namespace attn {
+
+/// The shape of a kernel's computation, as far as it decides the schedule.
+enum class KernelKind {
+  Pointwise, ///< elements in, elements out
+  Rows,      ///< a softmax over rows held in device memory
+  Matmul,    ///< one matmul
+  Flash,     ///< two matmuls with the scores between them kept on chip
+};
+
+/// Lengths in elements; 0 where a length is known only at run time.
+struct Problem {
+  KernelKind kind = KernelKind::Pointwise;
+  int64_t contracted = 0; ///< Summed axis of the (first) matmul.
+  int64_t columns = 0;    ///< Columns of the result (Dv for Flash).
+  int bytes = 2;          ///< Size of a matmul operand's element.
+  bool f32 = false;       ///< Operands are f32.
+};
+
+enum class Unit { Cpu, MmaSync };
+
+/// What of a target decides the schedule.
+struct ScheduleTarget {
+  Unit unit = Unit::MmaSync;
+  int64_t sharedPerBlock = 101376; ///< Bytes a block may use.
+  bool pipelined = false;          ///< The level wants copies to run ahead.
+};
+
+struct Schedule {
+  int64_t rows = 64;       ///< Rows of the output tile.
+  int64_t columns = 64;    ///< Columns: keys a step (Flash), tile (others).
+  int64_t outColumns = 0;  ///< Flash: columns of the output tile.
+  int64_t depth = 64;      ///< Matmul: elements of the summed axis a step.
+  int64_t warps = 4;
+  int64_t vector = 4;      ///< Elements a lane takes at once (rows layout).
+  int64_t stages = 1;
+
+  bool operator==(const Schedule &o) const {
+    return rows == o.rows && columns == o.columns &&
+           outColumns == o.outColumns && depth == o.depth && warps == o.warps &&
+           vector == o.vector && stages == o.stages;
+  }
+};
+
+/// Shared memory in bytes that the schedule's matmul operands take.
+int64_t sharedBytes(const Problem &problem, const Schedule &schedule);
+
+/// The schedule, or one line that names the resource that does not fit and the
+/// smallest change that would make it fit.
+std::variant<Schedule, std::string> choose(const Problem &problem,
+                                           const ScheduleTarget &target);
+
+/// Applies "rows=64,columns=32,warps=4,stages=2". Returns an error text, empty
+/// when the override is understood.
+std::string applyOverrides(const std::string &text, Schedule &schedule);
+
+} // namespace attn
+
+#endif // ATTN_LIB_SCHEDULE_CHOOSE_H

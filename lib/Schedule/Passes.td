@@ -1,0 +1,76 @@
+//===- Passes.td - from kernels to tile programs, and schedules -*- tablegen -*-===//
+#ifndef ATTN_LIB_SCHEDULE_PASSES_TD
+#define ATTN_LIB_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
+  let summary = "Decide each kernel's tiles, warps and stages";
+  let description = [{
+    Writes a `schedule` dictionary on every `attn.kernel` that has none, from the
+    pure function in Choose.h. A kernel that already carries one is obeyed, so a
+    hand-written schedule in the IR wins.
+
+    Precondition: every operation of a function lies in an `attn.kernel`.
+    Postcondition: every `attn.kernel` has a `schedule`.
+
+    ```mlir
+    attn.kernel "flash" {...}
+    // becomes
+    attn.kernel "flash" {...} {schedule = {rows = 128, columns = 64, warps = 4, stages = 2}}
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_80\"", "cpu or sm_80">,
+    Option<"level", "level", "std::string", "\"flash\"", "fusion level">,
+    Option<"overrides", "overrides", "std::string", "\"\"",
+           "for every flash kernel, such as rows=64,columns=64,warps=4,stages=2">
+  ];
+}
+
+def LowerKernelsPass : Pass<"attn-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turn each attn.kernel into a tile program";
+  let description = [{
+    Replaces every function by one tile program for each of its kernels, in
+    launch order, and records the tensors that travel between them in the module
+    attribute `tile.temporaries`. Score and mask regions become ordinary
+    elementwise tile code.
+
+    Precondition: every `attn.kernel` has a `schedule`.
+    Postcondition: only tile programs are left.
+  }];
+  let options = [
+    Option<"tf32", "tf32", "bool", "false", "let f32 matmuls round operands to tf32">,
+    Option<"level", "level", "std::string", "\"flash\"", "fusion level, for names">
+  ];
+  let dependentDialects = ["::attn::tile::TileDialect"];
+}
+
+def StageLoadsPass : Pass<"tile-stage-loads", "::mlir::func::FuncOp"> {
+  let summary = "Bring operands of tile.dot through shared memory";
+  let description = [{
+    A load that feeds a dot becomes a copy into a stage of shared memory. With
+    one stage a loop copies, waits and computes; with more, the copies of later
+    blocks run under the computation of this one, and one barrier an iteration
+    is enough: a stage is refilled only after every warp has passed the barrier
+    that follows its last use.
+
+    The number of stages is the function attribute `tile.stages`.
+    Postcondition: no operand of a dot is a `tile.load`.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect"];
+}
+
+def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
+  let summary = "Split the key loop into fully live and partly masked blocks";
+  let description = [{
+    `tile.for_keys` becomes two `scf.for`: the first over the key blocks in which
+    every key is alive, without mask code, the second over the rest. Dead blocks
+    are in neither. Masks that stay become `arith.select`.
+
+    Postcondition: no `tile.for_keys` and no `tile.mask` is left.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif
