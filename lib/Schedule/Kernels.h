@@ -1,0 +1,50 @@
+//===- Kernels.h - one function per kind of kernel ------------------------===//
+#ifndef ATTN_LIB_SCHEDULE_KERNELS_H
+#define ATTN_LIB_SCHEDULE_KERNELS_H
+
+#include "lib/Schedule/Choose.h"
+#include "lib/Schedule/ElementwiseLowering.h"
+
+namespace attn {
+
+class KernelOp;
+
+/// What the lowering of one kernel reads.
+struct KernelContext {
+  KernelOp kernel;
+  const AxisTable &axes;
+  ElementwiseLowering::TensorOf tensorOf;
+  /// Tensors that receive result i of the kernel.
+  std::function<llvm::ArrayRef<TensorInfo>(unsigned)> destinations;
+  Schedule schedule;
+  bool tf32 = false;
+};
+
+/// What kind of kernel the region holds; failure emits an error.
+mlir::FailureOr<KernelKind> classify(KernelOp kernel);
+/// Its problem: lengths from types.
+Problem describeProblem(KernelOp kernel, KernelKind kind);
+
+mlir::LogicalResult lowerPointwise(const KernelContext &kernel, ProgramBuilder &p);
+mlir::LogicalResult lowerRows(const KernelContext &kernel, ProgramBuilder &p);
+mlir::LogicalResult lowerMatmul(const KernelContext &kernel, ProgramBuilder &p);
+mlir::LogicalResult lowerFlash(const KernelContext &kernel, ProgramBuilder &p);
+
+/// Evaluates the kernel's results at the builder's place and stores them.
+/// `rowAxis` and `columnAxis` are the axes of the output tile (may be empty).
+mlir::LogicalResult storeResults(const KernelContext &kernel, ProgramBuilder &p,
+                                 ElementwiseLowering &values,
+                                 llvm::StringRef rowAxis,
+                                 llvm::StringRef columnAxis,
+                                 llvm::ArrayRef<unsigned> which = {});
+
+/// Axis names of a tensor value, outermost first.
+llvm::SmallVector<std::string> axesOf(mlir::Value tensor);
+
+/// Sets `tile.layout` and `tile.stages`.
+void setAccumulatorLayout(ProgramBuilder &p, const Schedule &schedule);
+void setRowsLayout(ProgramBuilder &p, const Schedule &schedule);
+
+} // namespace attn
+
+#endif // ATTN_LIB_SCHEDULE_KERNELS_H

@@ -1,0 +1,35 @@
+//===- KeyBounds.h - which key blocks a block of rows visits --------------===//
+#ifndef ATTN_LIB_SCHEDULE_KEYBOUNDS_H
+#define ATTN_LIB_SCHEDULE_KEYBOUNDS_H
+
+#include "lib/Analysis/MaskRange.h"
+#include "lib/Schedule/ElementwiseLowering.h"
+
+namespace attn {
+
+/// The bounds of tile.for_keys, as scalars of the program.
+struct KeyBounds {
+  mlir::Value fullBegin, leftBegin, rightBegin; ///< i64
+  mlir::Value fullCount, leftCount, rightCount; ///< i32
+};
+
+/// One mask on the way from the scores to the softmax. A mask whose minus
+/// infinity might not survive until the softmax cannot make a key dead, but it
+/// still must hold where a block is called fully live.
+struct ScoreMask {
+  MaskRange range;
+  bool killsKeys = true;
+};
+
+/// Bounds for rows [firstRow, lastRow] (i64, inclusive) and `length` keys in
+/// blocks of `step`. `values` evaluates the uniform parts.
+mlir::FailureOr<KeyBounds> emitKeyBounds(ProgramBuilder &p,
+                                         ElementwiseLowering &values,
+                                         llvm::ArrayRef<ScoreMask> masks,
+                                         mlir::Value firstRow,
+                                         mlir::Value lastRow,
+                                         mlir::Value length, int64_t step);
+
+} // namespace attn
+
+#endif // ATTN_LIB_SCHEDULE_KEYBOUNDS_H

@@ -1,0 +1,324 @@
+//===- LowerFlash.cpp - both matmuls in one kernel ------------------------===//
+//
+// A block of rows walks over the keys: scores, score modifications, online
+// softmax (or none), values. The score matrix never leaves the registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Schedule/KeyBounds.h"
+#include "lib/Schedule/Kernels.h"
+#include "lib/Schedule/MatmulAxes.h"
+#include "lib/Schedule/OnlineSoftmax.h"
+
+#include "dialect/Attn/Attn.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+/// The parts of a flash kernel.
+struct FlashParts {
+  MatmulOp scores;          ///< query x key
+  OnlineSoftmaxOp softmax;  ///< Null in a body without softmax...
+  MatmulOp values;          ///< ...where this is probabilities x value.
+  Value probabilities;      ///< What the second matmul multiplies by.
+  Value value, query, key;
+  std::string keyAxis, contracted, row, out;
+};
+} // namespace
+
+static FailureOr<FlashParts> findParts(const KernelContext &kernel) {
+  KernelOp op = kernel.kernel;
+  FlashParts parts;
+  for (Operation &inner : op.getBody().front()) {
+    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(inner))
+      parts.softmax = softmax;
+    if (auto matmul = dyn_cast<MatmulOp>(inner))
+      (parts.scores ? parts.values : parts.scores) = matmul;
+  }
+  if (parts.softmax) {
+    parts.probabilities = parts.softmax.getScores();
+    parts.value = parts.softmax.getValues();
+    parts.keyAxis = parts.softmax.getOver().str();
+  } else {
+    parts.keyAxis = parts.values.getOver().str();
+    bool first = parts.values.getA().getDefiningOp() &&
+                 parts.values.getA().getDefiningOp()->getParentOp() == op;
+    parts.probabilities = first ? parts.values.getA() : parts.values.getB();
+    parts.value = first ? parts.values.getB() : parts.values.getA();
+    // Rounding happens here, after the tail is cleared.
+    if (auto round = parts.probabilities.getDefiningOp<RoundOp>())
+      parts.probabilities = round.getOperand();
+  }
+  parts.contracted = parts.scores.getOver().str();
+  parts.query = parts.scores.getA();
+  parts.key = parts.scores.getB();
+  if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis))
+    std::swap(parts.query, parts.key);
+  if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis) ||
+      llvm::is_contained(axesOf(parts.query), parts.keyAxis))
+    return op.emitError("exactly one operand of the first matmul must have the "
+                        "key axis '")
+           << parts.keyAxis << "'";
+  SmallVector<std::string> scoreAxes = axesOf(parts.probabilities);
+  parts.row = freeAxis(scoreAxes, axesOf(parts.value), parts.keyAxis, kernel.axes);
+  parts.out =
+      freeAxis(axesOf(parts.value), scoreAxes, parts.keyAxis, kernel.axes);
+  return parts;
+}
+
+/// The constant a scale multiplies by, if it is one.
+static std::optional<double> constantScale(ScaleOp scale) {
+  FloatAttr value;
+  if (matchPattern(scale->getRegion(0).front().getTerminator()->getOperand(0),
+                   m_Constant(&value)))
+    return value.getValueAsDouble();
+  return std::nullopt;
+}
+
+/// A positive constant scale that only masks separate from the softmax can move
+/// into its exponent: masking commutes with it. Null when there is none.
+static ScaleOp foldableScale(Value scores, MatmulOp first) {
+  while (scores.hasOneUse()) {
+    Operation *op = scores.getDefiningOp();
+    if (auto mask = dyn_cast_or_null<MaskOp>(op)) {
+      scores = mask.getScores();
+      continue;
+    }
+    auto scale = dyn_cast_or_null<ScaleOp>(op);
+    if (!scale)
+      return nullptr;
+    std::optional<double> factor = constantScale(scale);
+    bool usable = factor && *factor > 1e-30 && *factor < 1e30;
+    return usable ? scale : ScaleOp();
+  }
+  return nullptr;
+}
+
+/// Every mask between the first matmul and the softmax. A mask kills keys when
+/// its minus infinity reaches the softmax: through masks and positive scales.
+static SmallVector<ScoreMask> collectMasks(const FlashParts &parts,
+                                           KernelOp kernel,
+                                           const MaskAxes &axes) {
+  llvm::DenseSet<Operation *> killing;
+  if (parts.softmax)
+    for (Value at = parts.probabilities; Operation *op = at.getDefiningOp();) {
+      if (auto mask = dyn_cast<MaskOp>(op)) {
+        killing.insert(op);
+        at = mask.getScores();
+        continue;
+      }
+      auto scale = dyn_cast<ScaleOp>(op);
+      if (!scale || constantScale(scale).value_or(-1) <= 0)
+        break;
+      at = scale.getScores();
+    }
+  SmallVector<ScoreMask> masks;
+  for (MaskOp mask : kernel.getBody().getOps<MaskOp>())
+    masks.push_back({analyzeMask(mask->getRegion(0).front().getTerminator()->getOperand(0),
+                                 axes),
+                     killing.contains(mask)});
+  return masks;
+}
+
+LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
+  FailureOr<FlashParts> found = findParts(kernel);
+  if (failed(found))
+    return failure();
+  FlashParts &parts = *found;
+  KernelOp op = kernel.kernel;
+  Location loc = op.getLoc();
+  const Schedule &s = kernel.schedule;
+  TensorInfo query = kernel.tensorOf(parts.query);
+  TensorInfo key = kernel.tensorOf(parts.key);
+  TensorInfo value = kernel.tensorOf(parts.value);
+  if (query.element != key.element)
+    return op.emitError("query is ") << query.element << " but key is "
+                                     << key.element << "; cast one of them";
+  auto contracted = kernel.axes.find(parts.contracted);
+  int64_t depth = contracted == kernel.axes.end() ? 0 : contracted->second.extent;
+  if (depth == 0)
+    return op.emitError("axis '") << parts.contracted
+           << "' must have a known length; add it to the where clause or pass "
+              "--bind " << parts.contracted << "=LENGTH";
+  depth = llvm::alignTo(depth, 16);
+
+  // Where the block stands.
+  p.rows = s.rows;
+  SmallVector<GridFactor> grid;
+  auto outExtent = kernel.axes.find(parts.out);
+  bool wholeOut = outExtent != kernel.axes.end() &&
+                  outExtent->second.extent > 0 &&
+                  outExtent->second.extent <= s.outColumns;
+  if (!parts.out.empty() && !wholeOut)
+    grid.push_back({parts.out, s.outColumns, AxisPlace::Column});
+  if (!parts.row.empty())
+    grid.push_back({parts.row, s.rows, AxisPlace::Row, /*reversed=*/true});
+  SmallVector<std::string> batch = axesOf(parts.probabilities);
+  for (const std::string &axis : axesOf(parts.value))
+    if (!llvm::is_contained(batch, axis) && axis != parts.out)
+      batch.push_back(axis); // An axis only the values have.
+  for (const std::string &axis : llvm::reverse(batch))
+    if (axis != parts.row && axis != parts.keyAxis &&
+        p.reachedThrough(axis).empty()) {
+      bool nestedLater = llvm::any_of(batch, [&](const std::string &o) {
+        const AxisInfo &info = kernel.axes.find(o)->second;
+        return info.inner == axis || info.group == axis;
+      });
+      if (!nestedLater)
+        grid.push_back({axis, 1, AxisPlace::Batch});
+    }
+  p.placeBlock(grid);
+  setAccumulatorLayout(p, s);
+
+  Value zero = p.constant(0);
+  Value rowStart = parts.row.empty() ? zero : p.places[parts.row].start;
+  Value outStart = zero;
+  if (p.places.contains(parts.out)) {
+    outStart = p.places[parts.out].start;
+    p.places.erase(parts.out);
+  }
+  Type f32 = p.b.getF32Type();
+  Value queryView = p.view(query, parts.row, parts.contracted);
+  Value keyView = p.view(key, parts.keyAxis, parts.contracted);
+  Value valueView = p.view(value, parts.keyAxis, parts.out);
+  Value queryTile = tile::LoadOp::create(
+      p.b, loc, RankedTensorType::get({s.rows, depth}, query.element), queryView,
+      rowStart, zero);
+
+  // Which keys.
+  Value lastRow = rowStart;
+  if (!parts.row.empty())
+    lastRow = p.sub(p.min(p.add(rowStart, p.constant(s.rows)),
+                          p.length(parts.row)),
+                    p.constant(1));
+  MaskAxes maskAxes{parts.row, parts.keyAxis, {}};
+  for (const std::string &axis : {parts.row, parts.keyAxis})
+    if (auto nest = kernel.axes.find(axis); nest != kernel.axes.end())
+      for (const std::string &part : {nest->second.group, nest->second.inner})
+        if (!part.empty())
+          maskAxes.nested.push_back(part);
+  ElementwiseLowering outer(p, kernel.tensorOf);
+  FailureOr<KeyBounds> bounds =
+      emitKeyBounds(p, outer, collectMasks(parts, op, maskAxes), rowStart,
+                    lastRow, p.length(parts.keyAxis), s.columns);
+  if (failed(bounds))
+    return failure();
+
+  // What is carried.
+  auto outType = RankedTensorType::get({s.rows, s.outColumns}, f32);
+  SmallVector<Value> inits{arith::ConstantOp::create(
+      p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
+  ScaleOp folded =
+      parts.softmax ? foldableScale(parts.probabilities, parts.scores) : ScaleOp();
+  double factor = kOneOverLn2 * (folded ? *constantScale(folded) : 1.0);
+  OnlineSoftmax online(p, factor);
+  if (parts.softmax) {
+    FailureOr<Value> sink = Value();
+    if (parts.softmax.getSink()) {
+      sink = outer.evaluate(parts.softmax.getSink());
+      if (failed(sink))
+        return failure();
+    }
+    OnlineSoftmax::State start = online.start(*sink);
+    inits.append({start.maximum, start.sum});
+  }
+
+  // The loop.
+  auto loop = tile::ForKeysOp::create(
+      p.b, loc, ValueRange(inits).getTypes(), bounds->fullBegin,
+      bounds->fullCount, bounds->leftBegin, bounds->leftCount,
+      bounds->rightBegin, bounds->rightCount, s.columns, inits);
+  Block *body = p.b.createBlock(&loop.getBody());
+  body->addArgument(p.b.getI32Type(), loc);
+  Value n0 = body->addArgument(p.b.getI64Type(), loc);
+  SmallVector<Value> carried;
+  for (Value init : inits)
+    carried.push_back(body->addArgument(init.getType(), loc));
+
+  p.columns = s.columns;
+  p.places[parts.keyAxis] = {AxisPlace::Column, n0};
+  bool tf32 = kernel.tf32 && query.element.isF32();
+  Value keyTile = tile::LoadOp::create(
+      p.b, loc, RankedTensorType::get({s.columns, depth}, key.element), keyView,
+      n0, zero);
+  auto scoreType = RankedTensorType::get({s.rows, s.columns}, f32);
+  Value none = arith::ConstantOp::create(
+      p.b, loc, DenseElementsAttr::get(scoreType, p.b.getF32FloatAttr(0)));
+  Value dot = tile::DotOp::create(p.b, loc, scoreType, queryTile, keyTile, none,
+                                  /*transposed=*/true, tf32);
+  ElementwiseLowering inLoop(p, kernel.tensorOf);
+  inLoop.define(parts.scores.getResult(), dot);
+  if (folded) {
+    FailureOr<Value> unscaled = inLoop.evaluate(folded.getScores());
+    if (failed(unscaled))
+      return failure();
+    inLoop.define(folded.getResult(), *unscaled);
+  }
+  FailureOr<Value> scores = inLoop.evaluate(parts.probabilities);
+  if (failed(scores))
+    return failure();
+  Value tailed = p.expand(*scores, s.rows, s.columns);
+  if (elementOf(tailed) != f32)
+    tailed = arith::ExtFOp::create(p.b, loc, typeLike(tailed, f32), tailed);
+  tailed = online.maskTail(tailed, parts.keyAxis, /*zero=*/!parts.softmax);
+
+  SmallVector<Value> next;
+  Value probability = tailed, accumulator = carried[0];
+  if (parts.softmax) {
+    OnlineSoftmax::Step step =
+        online.step(OnlineSoftmax::State{carried[1], carried[2]}, tailed);
+    probability = step.probability;
+    accumulator = arith::MulFOp::create(
+        p.b, loc, accumulator,
+        p.expand(step.correction, s.rows, s.outColumns));
+    next = {step.next.maximum, step.next.sum};
+  }
+  if (elementOf(probability) != value.element)
+    probability = arith::TruncFOp::create(
+        p.b, loc, typeLike(probability, value.element), probability);
+  Value valueTile = tile::LoadOp::create(
+      p.b, loc, RankedTensorType::get({s.columns, s.outColumns}, value.element),
+      valueView, n0, outStart);
+  accumulator =
+      tile::DotOp::create(p.b, loc, outType, probability, valueTile, accumulator,
+                          /*transposed=*/false, tf32);
+  next.insert(next.begin(), accumulator);
+  tile::YieldOp::create(p.b, loc, next);
+  p.b.setInsertionPointAfter(loop);
+  p.places.erase(parts.keyAxis);
+
+  // The results.
+  Value output = loop.getResult(0);
+  ElementwiseLowering after(p, kernel.tensorOf);
+  SmallVector<unsigned> perOut, perRow;
+  for (auto [i, result] : llvm::enumerate(op.getResults()))
+    (llvm::is_contained(axesOf(result), parts.out) || !parts.softmax ? perOut
+                                                                     : perRow)
+        .push_back(i);
+  if (parts.softmax) {
+    OnlineSoftmax::State end{loop.getResult(1), loop.getResult(2)};
+    output = arith::MulFOp::create(
+        p.b, loc, output,
+        p.expand(online.inverse(end.sum), s.rows, s.outColumns));
+    after.define(parts.softmax.getResult(0), output);
+    if (parts.softmax.getLse())
+      after.define(parts.softmax.getLse(), online.logSumExp(end));
+  } else {
+    after.define(parts.values.getResult(), output);
+  }
+  if (!perRow.empty() &&
+      failed(storeResults(kernel, p, after, parts.row, "", perRow)))
+    return failure();
+  p.columns = s.outColumns;
+  if (!parts.out.empty())
+    p.places[parts.out] = {AxisPlace::Column, outStart};
+  if (perOut.empty())
+    return success();
+  return storeResults(kernel, p, after, parts.row, parts.out, perOut);
+}

@@ -1,0 +1,84 @@
+//===- LowerMatmul.cpp - one matmul, and what rides on its result ---------===//
+
+#include "lib/Schedule/Kernels.h"
+#include "lib/Schedule/MatmulAxes.h"
+
+#include "dialect/Attn/Attn.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attn;
+
+LogicalResult attn::lowerMatmul(const KernelContext &kernel,
+                                ProgramBuilder &p) {
+  KernelOp op = kernel.kernel;
+  MatmulOp matmul = *op.getBody().getOps<MatmulOp>().begin();
+  Location loc = matmul.getLoc();
+  const Schedule &s = kernel.schedule;
+  MatmulAxes axes = matmulAxes(matmul, kernel.axes);
+  TensorInfo a = kernel.tensorOf(matmul.getA());
+  TensorInfo b = kernel.tensorOf(matmul.getB());
+  if (a.element != b.element)
+    return matmul.emitOpError("operands of ")
+           << a.element << " and " << b.element
+           << " must be brought to one type first";
+
+  p.rows = s.rows;
+  p.columns = s.columns;
+  SmallVector<GridFactor> grid;
+  if (!axes.column.empty())
+    grid.push_back({axes.column, s.columns, AxisPlace::Column});
+  if (!axes.row.empty())
+    grid.push_back({axes.row, s.rows, AxisPlace::Row});
+  for (const std::string &axis : llvm::reverse(axesOf(matmul.getResult())))
+    if (axis != axes.row && axis != axes.column)
+      grid.push_back({axis, 1, AxisPlace::Batch});
+  p.placeBlock(grid);
+  setAccumulatorLayout(p, s);
+
+  Value zero = p.constant(0);
+  auto start = [&](const std::string &axis) {
+    return axis.empty() ? zero : p.places[axis].start;
+  };
+  Value rowStart = start(axes.row), columnStart = start(axes.column);
+  bool transposed = b.axes.back() == axes.contracted || axes.column.empty();
+  Value aView = p.view(a, axes.row, axes.contracted);
+  Value bView = transposed ? p.view(b, axes.column, axes.contracted)
+                           : p.view(b, axes.contracted, axes.column);
+  Type f32 = p.b.getF32Type();
+  auto aType = RankedTensorType::get({s.rows, s.depth}, a.element);
+  auto bType = transposed ? RankedTensorType::get({s.columns, s.depth}, b.element)
+                          : RankedTensorType::get({s.depth, s.columns}, b.element);
+  auto cType = RankedTensorType::get({s.rows, s.columns}, f32);
+  Value accumulator = arith::ConstantOp::create(
+      p.b, loc, DenseElementsAttr::get(cType, p.b.getF32FloatAttr(0)));
+
+  auto step = [&](OpBuilder &builder, Value k0, Value sum) -> Value {
+    Value aTile = tile::LoadOp::create(builder, loc, aType, aView, rowStart, k0);
+    Value bTile = transposed ? tile::LoadOp::create(builder, loc, bType, bView,
+                                                    columnStart, k0)
+                             : tile::LoadOp::create(builder, loc, bType, bView,
+                                                    k0, columnStart);
+    bool tf32 = kernel.tf32 && a.element.isF32();
+    return tile::DotOp::create(builder, loc, cType, aTile, bTile, sum,
+                               transposed, tf32);
+  };
+  auto found = kernel.axes.find(axes.contracted);
+  int64_t extent = found == kernel.axes.end() ? 0 : found->second.extent;
+  if (extent > 0 && extent <= s.depth) {
+    accumulator = step(p.b, zero, accumulator);
+  } else {
+    auto loop = scf::ForOp::create(
+        p.b, loc, zero, p.length(axes.contracted), p.constant(s.depth),
+        ValueRange{accumulator},
+        [&](OpBuilder &inner, Location loc, Value k0, ValueRange carried) {
+          scf::YieldOp::create(inner, loc, step(inner, k0, carried[0]));
+        });
+    accumulator = loop.getResult(0);
+  }
+  ElementwiseLowering values(p, kernel.tensorOf);
+  values.define(matmul.getResult(), accumulator);
+  return storeResults(kernel, p, values, axes.row, axes.column);
+}

@@ -1,0 +1,61 @@
+//===- OnlineSoftmax.h - the running softmax as tile code -----------------===//
+//
+// A row's state is its running maximum, in units of log2, and the running sum of
+// 2^(score - maximum). Scores are scaled by `factor` (log2(e) times a scale that
+// was folded in, positive) inside one fused multiply-add, so
+//   p = 2^(factor * s - shift)
+// and every quantity that is compared or subtracted is formed from the same
+// rounded products: an error of rounding in the shift cancels in p / sum.
+//
+// A row without a live key has maximum minus infinity and sum 0; its shift is 0
+// so that 2^(-inf - 0) = 0 and no NaN arises (C2, C3).
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_SCHEDULE_ONLINESOFTMAX_H
+#define ATTN_LIB_SCHEDULE_ONLINESOFTMAX_H
+
+#include "lib/Schedule/ProgramBuilder.h"
+
+namespace attn {
+
+inline constexpr double kOneOverLn2 = 1.4426950408889634;
+
+class OnlineSoftmax {
+public:
+  struct State {
+    mlir::Value maximum; ///< rows x 1 f32
+    mlir::Value sum;     ///< rows x 1 f32
+  };
+  struct Step {
+    State next;
+    mlir::Value probability; ///< rows x columns f32, not normalised
+    mlir::Value correction;  ///< rows x 1: what earlier sums are multiplied by
+  };
+
+  OnlineSoftmax(ProgramBuilder &program, double factor)
+      : p(program), factor(factor) {}
+
+  /// Before any key. `sink` (scalar or row value, natural units, or null) is a
+  /// logit that takes part in the sum and has no value.
+  State start(mlir::Value sink);
+  Step step(State state, mlir::Value scores);
+  /// What is subtracted: the maximum, or 0 where it is minus infinity.
+  mlir::Value shift(mlir::Value maximum);
+  mlir::Value probability(mlir::Value scores, mlir::Value shift);
+  /// 1 / sum, 0 where the sum is 0.
+  mlir::Value inverse(mlir::Value sum);
+  /// Natural log-sum-exp, minus infinity where the sum is 0.
+  mlir::Value logSumExp(State state);
+  /// Minus infinity (or 0) at and beyond the length of the key axis.
+  mlir::Value maskTail(mlir::Value scores, llvm::StringRef key,
+                       bool zero = false);
+
+private:
+  mlir::Value rowConstant(double value);
+  ProgramBuilder &p;
+  double factor;
+};
+
+} // namespace attn
+
+#endif // ATTN_LIB_SCHEDULE_ONLINESOFTMAX_H

@@ -1,0 +1,116 @@
+//===- Predict.cpp - what a kernel will do, said beforehand ---------------===//
+
+#include "lib/Schedule/Predict.h"
+
+#include "dialect/Attn/Attn.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+struct Terms {
+  OpBuilder b;
+  SmallVector<Attribute> list;
+
+  void add(StringRef what, double coefficient, ArrayRef<std::string> axes,
+           bool live = false) {
+    SmallVector<Attribute> names;
+    for (const std::string &axis : axes)
+      names.push_back(b.getStringAttr(axis));
+    SmallVector<NamedAttribute> fields{
+        b.getNamedAttr("what", b.getStringAttr(what)),
+        b.getNamedAttr("coefficient", b.getF64FloatAttr(coefficient)),
+        b.getNamedAttr("axes", b.getArrayAttr(names))};
+    if (live)
+      fields.push_back(b.getNamedAttr("live", b.getUnitAttr()));
+    list.push_back(b.getDictionaryAttr(fields));
+  }
+};
+} // namespace
+
+static double bytesOf(Type element) {
+  return std::max(1u, element.getIntOrFloatBitWidth() / 8);
+}
+
+static SmallVector<std::string> joined(ArrayRef<std::string> axes,
+                                       ArrayRef<std::string> more) {
+  SmallVector<std::string> all(axes);
+  for (const std::string &axis : more)
+    if (!llvm::is_contained(all, axis))
+      all.push_back(axis);
+  return all;
+}
+
+/// Operations of a pointwise op: (arithmetic, special functions) per element.
+static std::pair<double, double> countRegion(Operation *op) {
+  double plain = isa<ScaleOp, MaskOp, RoundOp>(op) ? 1 : 0, special = 0;
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp,
+              math::RsqrtOp, math::SqrtOp>(inner))
+        special += 1;
+      else if (!isa<IndexOp, LengthOp>(inner) &&
+               !inner->hasTrait<OpTrait::IsTerminator>() &&
+               !inner->hasTrait<OpTrait::ConstantLike>())
+        plain += 1;
+    });
+  return {plain, special};
+}
+
+ArrayAttr attn::predict(const KernelContext &context, KernelKind kind) {
+  KernelOp kernel = context.kernel;
+  Terms terms{OpBuilder(kernel.getContext()), {}};
+
+  // Every tensor from outside once, whoever reads it.
+  llvm::SetVector<Value> read;
+  kernel.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) &&
+          !kernel->isAncestor(operand.getParentRegion()->getParentOp()))
+        read.insert(operand);
+  });
+  for (Value tensor : read)
+    terms.add("bytesRead", bytesOf(context.tensorOf(tensor).element),
+              axesOf(tensor));
+  for (unsigned i = 0; i < kernel->getNumResults(); ++i)
+    for (const TensorInfo &tensor : context.destinations(i))
+      terms.add("bytesWritten", bytesOf(tensor.element), tensor.axes);
+
+  bool live = kind == KernelKind::Flash &&
+              !kernel.getBody().getOps<MaskOp>().empty();
+  std::string unit;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (auto matmul = dyn_cast<MatmulOp>(op)) {
+      terms.add("tensorFlops", 2,
+                joined(axesOf(matmul.getResult()), {matmul.getOver().str()}),
+                live);
+      Type element = context.tensorOf(matmul.getA()).element;
+      unit = !element.isF32() ? "mma.f16" : context.tf32 ? "mma.tf32" : "fma.f32";
+    } else if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
+      SmallVector<std::string> axes = axesOf(softmax.getScores());
+      terms.add("tensorFlops", 2, joined(axes, axesOf(softmax.getResult(0))),
+                live);
+      terms.add("scalarFlops", 5, axes, live); // max, fma (2), sum, round
+      terms.add("exponentials", 1, axes, live);
+    } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
+      SmallVector<std::string> axes = axesOf(softmax.getScores());
+      terms.add("scalarFlops", 8, axes); // two passes
+      terms.add("exponentials", 2, axes);
+    } else {
+      auto [plain, special] = countRegion(&op);
+      SmallVector<std::string> axes = axesOf(op.getResult(0));
+      if (plain > 0)
+        terms.add("scalarFlops", plain, axes, live);
+      if (special > 0)
+        terms.add("exponentials", special, axes, live);
+    }
+  }
+  if (!unit.empty())
+    terms.list.push_back(terms.b.getDictionaryAttr(
+        {terms.b.getNamedAttr("what", terms.b.getStringAttr("tensorUnit")),
+         terms.b.getNamedAttr("unit", terms.b.getStringAttr(unit))}));
+  return terms.b.getArrayAttr(terms.list);
+}

@@ -1,0 +1,17 @@
+//===- Predict.h - what a kernel will do, said beforehand -----------------===//
+#ifndef ATTN_LIB_SCHEDULE_PREDICT_H
+#define ATTN_LIB_SCHEDULE_PREDICT_H
+
+#include "lib/Schedule/Kernels.h"
+
+namespace attn {
+
+/// The terms of bundle::Prediction as an array of dictionaries
+/// {what, coefficient, axes[, live]}, evaluated by the runner with lengths.
+/// Device memory moves once a tensor: what a block reads again comes from the
+/// L2 cache. Flash kernels with masks compute live pairs only.
+mlir::ArrayAttr predict(const KernelContext &kernel, KernelKind kind);
+
+} // namespace attn
+
+#endif // ATTN_LIB_SCHEDULE_PREDICT_H

@@ -1,0 +1,360 @@
+//===- ProgramBuilder.cpp - building one tile program ---------------------===//
+
+#include "lib/Schedule/ProgramBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+std::pair<int64_t, int64_t> attn::shapeOf(Value value) {
+  if (auto tile = dyn_cast<RankedTensorType>(value.getType()))
+    return {tile.getDimSize(0), tile.getDimSize(1)};
+  return {0, 0};
+}
+
+Type attn::elementOf(Value value) {
+  if (auto tile = dyn_cast<RankedTensorType>(value.getType()))
+    return tile.getElementType();
+  return value.getType();
+}
+
+Type attn::typeLike(Value like, Type element) {
+  if (auto tile = dyn_cast<RankedTensorType>(like.getType()))
+    return RankedTensorType::get(tile.getShape(), element);
+  return element;
+}
+
+Value ProgramBuilder::expand(Value value, int64_t rows, int64_t columns) {
+  Location loc = program.getLoc();
+  auto [r, c] = shapeOf(value);
+  if (r == rows && c == columns)
+    return value;
+  auto type = RankedTensorType::get({rows, columns}, elementOf(value));
+  if (r == 0)
+    return tile::SplatOp::create(b, loc, type, value);
+  return tile::BroadcastOp::create(b, loc, type, value);
+}
+
+void ProgramBuilder::unify(MutableArrayRef<Value> values) {
+  int64_t r = 0, c = 0;
+  for (Value value : values) {
+    r = std::max(r, shapeOf(value).first);
+    c = std::max(c, shapeOf(value).second);
+  }
+  if (r == 0)
+    return;
+  for (Value &value : values)
+    value = expand(value, r, c);
+}
+
+Value ProgramBuilder::floatLike(Value like, double value) {
+  Type element = elementOf(like);
+  FloatAttr scalar = b.getFloatAttr(element, value);
+  if (auto tile = dyn_cast<RankedTensorType>(like.getType()))
+    return arith::ConstantOp::create(b, program.getLoc(),
+                                     DenseElementsAttr::get(tile, scalar));
+  return arith::ConstantOp::create(b, program.getLoc(), scalar);
+}
+
+Value ProgramBuilder::intLike(Value like, int64_t value) {
+  Type element = elementOf(like);
+  IntegerAttr scalar = b.getIntegerAttr(element, value);
+  if (auto tile = dyn_cast<RankedTensorType>(like.getType()))
+    return arith::ConstantOp::create(b, program.getLoc(),
+                                     DenseElementsAttr::get(tile, scalar));
+  return arith::ConstantOp::create(b, program.getLoc(), scalar);
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+DictionaryAttr ProgramBuilder::describe(StringRef kind, StringRef name,
+                                        StringRef axis) {
+  SmallVector<NamedAttribute> fields{
+      b.getNamedAttr("kind", b.getStringAttr(kind))};
+  if (!name.empty())
+    fields.push_back(b.getNamedAttr("name", b.getStringAttr(name)));
+  if (!axis.empty())
+    fields.push_back(b.getNamedAttr("axis", b.getStringAttr(axis)));
+  return b.getDictionaryAttr(fields);
+}
+
+Value ProgramBuilder::argument(const std::string &key, Type type,
+                               DictionaryAttr what) {
+  Value &value = arguments[key];
+  if (!value) {
+    value = program.getBody().front().addArgument(type, program.getLoc());
+    argumentAttrs.push_back(what);
+  }
+  return value;
+}
+
+Value ProgramBuilder::pointer(const TensorInfo &tensor) {
+  return argument("p:" + tensor.name,
+                  tile::PtrType::get(b.getContext(), tensor.element),
+                  describe("pointer", tensor.name, ""));
+}
+
+Value ProgramBuilder::stride(const TensorInfo &tensor, StringRef axis) {
+  if (tensor.axes.back() == axis)
+    return constant(1);
+  return argument("s:" + tensor.name + ":" + axis.str(), b.getI64Type(),
+                  describe("stride", tensor.name, axis));
+}
+
+Value ProgramBuilder::length(StringRef axis) {
+  if (axis.empty())
+    return constant(1);
+  auto found = axes.find(axis);
+  if (found != axes.end() && found->second.extent > 0)
+    return constant(found->second.extent);
+  return argument("l:" + axis.str(), b.getI64Type(),
+                  describe("length", "", axis));
+}
+
+Value ProgramBuilder::scalar(StringRef name, Type type) {
+  return argument("v:" + name.str(), type, describe("scalar", name, ""));
+}
+
+void ProgramBuilder::finish() {
+  Block &body = program.getBody().front();
+  program.setFunctionType(b.getFunctionType(body.getArgumentTypes(), {}));
+  for (auto [i, what] : llvm::enumerate(argumentAttrs))
+    program.setArgAttr(i, tile::kArgAttr, what);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar arithmetic
+//===----------------------------------------------------------------------===//
+
+Value ProgramBuilder::constant(int64_t value, unsigned width) {
+  return arith::ConstantIntOp::create(b, program.getLoc(), value, width);
+}
+Value ProgramBuilder::add(Value x, Value y) {
+  return b.createOrFold<arith::AddIOp>(program.getLoc(), x, y);
+}
+Value ProgramBuilder::sub(Value x, Value y) {
+  return b.createOrFold<arith::SubIOp>(program.getLoc(), x, y);
+}
+Value ProgramBuilder::mul(Value x, Value y) {
+  return b.createOrFold<arith::MulIOp>(program.getLoc(), x, y);
+}
+Value ProgramBuilder::min(Value x, Value y) {
+  return b.createOrFold<arith::MinSIOp>(program.getLoc(), x, y);
+}
+Value ProgramBuilder::max(Value x, Value y) {
+  return b.createOrFold<arith::MaxSIOp>(program.getLoc(), x, y);
+}
+
+Value ProgramBuilder::floorDiv(Value x, int64_t divisor) {
+  if (divisor == 1)
+    return x;
+  // Tiles are powers of two almost always; an arithmetic shift floors.
+  if ((divisor & (divisor - 1)) == 0)
+    return b.createOrFold<arith::ShRSIOp>(
+        program.getLoc(), x,
+        constant(llvm::Log2_64(static_cast<uint64_t>(divisor))));
+  return b.createOrFold<arith::FloorDivSIOp>(program.getLoc(), x,
+                                             constant(divisor));
+}
+
+Value ProgramBuilder::ceilDiv(Value x, int64_t divisor) {
+  return floorDiv(add(x, constant(divisor - 1)), divisor);
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+void ProgramBuilder::placeBlock(ArrayRef<GridFactor> factors) {
+  Location loc = program.getLoc();
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  // The runner keeps grids below 2^31 blocks and lengths below 2^30, so 32-bit
+  // unsigned division is exact here; it is several times faster on a GPU.
+  Value rest = tile::BlockIdOp::create(b, loc, i32);
+  SmallVector<Attribute> grid;
+  for (auto [i, factor] : llvm::enumerate(factors)) {
+    if (factor.axis.empty()) {
+      continue;
+    }
+    grid.push_back(tile::GridAttr::get(b.getContext(),
+                                       b.getStringAttr(factor.axis),
+                                       factor.tile));
+    Value count = arith::TruncIOp::create(
+        b, loc, i32, ceilDiv(length(factor.axis), factor.tile));
+    Value at = rest;
+    if (i + 1 < factors.size()) {
+      at = arith::RemUIOp::create(b, loc, rest, count);
+      rest = arith::DivUIOp::create(b, loc, rest, count);
+    }
+    if (factor.reversed)
+      at = arith::SubIOp::create(
+          b, loc, arith::SubIOp::create(b, loc, count, constant(1, 32)), at);
+    Value start = mul(arith::ExtSIOp::create(b, loc, i64, at),
+                      constant(factor.tile));
+    places[factor.axis] = {factor.kind, start};
+  }
+  program->setAttr(tile::kGridAttr, b.getArrayAttr(grid));
+}
+
+StringRef ProgramBuilder::reachedThrough(StringRef axis) {
+  if (places.contains(axis))
+    return axis;
+  for (const auto &entry : axes)
+    if ((entry.second.inner == axis || entry.second.group == axis) &&
+        places.contains(entry.first()))
+      return entry.first();
+  return "";
+}
+
+Value ProgramBuilder::index(StringRef axis, Type type) {
+  Location loc = program.getLoc();
+  StringRef through = reachedThrough(axis);
+  if (through.empty())
+    return nullptr;
+  const AxisPlace &place = places[through];
+  Value value;
+  if (place.kind == AxisPlace::Batch)
+    value = type.isInteger(64)
+                ? place.start
+                : arith::TruncIOp::create(b, loc, type, place.start).getResult();
+  else
+    value = tile::IndexOp::create(
+        b, loc,
+        place.kind == AxisPlace::Row ? RankedTensorType::get({rows, 1}, type)
+                                     : RankedTensorType::get({1, columns}, type),
+        place.start);
+  if (through == axis)
+    return value;
+  // hq = hkv * G + g: both parts are at least 0, so unsigned division is exact.
+  const AxisInfo &outer = axes.find(through)->second;
+  Value group = length(outer.group);
+  group = max(group, constant(1)); // An empty group axis has no blocks.
+  if (!type.isInteger(64))
+    group = arith::TruncIOp::create(b, loc, type, group);
+  Value operands[] = {value, group};
+  unify(operands);
+  if (outer.inner == axis)
+    return arith::DivUIOp::create(b, loc, operands[0], operands[1]);
+  return arith::RemUIOp::create(b, loc, operands[0], operands[1]);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value ProgramBuilder::batchOffset(const TensorInfo &tensor) {
+  Value offset = constant(0);
+  for (const std::string &axis : tensor.axes) {
+    StringRef through = reachedThrough(axis);
+    if (through.empty() || places[through].kind != AxisPlace::Batch)
+      continue;
+    offset = add(offset, mul(index(axis, b.getI64Type()), stride(tensor, axis)));
+  }
+  return offset;
+}
+
+/// Elements that every row of a view starts at a multiple of: provable when the
+/// innermost axis is the view's column axis and its length is fixed or padded.
+int64_t ProgramBuilder::alignment(const TensorInfo &tensor,
+                                  StringRef columnAxis) {
+  if (tensor.axes.empty() || tensor.axes.back() != columnAxis)
+    return 0;
+  int64_t bytes = std::max<int64_t>(
+      1, tensor.element.getIntOrFloatBitWidth() / 8);
+  int64_t wanted = 16 / bytes;
+  auto found = axes.find(columnAxis);
+  int64_t extent = found == axes.end() ? 0 : found->second.extent;
+  bool padded = tensor.pad % wanted == 0;
+  bool fixed = extent > 0 && extent % wanted == 0;
+  return padded || fixed ? wanted : 0;
+}
+
+Value ProgramBuilder::view(const TensorInfo &tensor, StringRef rowAxis,
+                           StringRef columnAxis) {
+  auto strideOf = [&](StringRef axis) {
+    return axis.empty() || !llvm::is_contained(tensor.axes, axis)
+               ? constant(0)
+               : stride(tensor, axis);
+  };
+  int64_t aligned = columnAxis.empty() ? 0 : alignment(tensor, columnAxis);
+  return tile::ViewOp::create(
+      b, program.getLoc(),
+      tile::ViewType::get(b.getContext(), tensor.element), pointer(tensor),
+      batchOffset(tensor), length(rowAxis), length(columnAxis),
+      strideOf(rowAxis), columnAxis.empty() ? constant(1) : strideOf(columnAxis),
+      b.getI64IntegerAttr(aligned));
+}
+
+Value ProgramBuilder::load(const TensorInfo &tensor) {
+  Location loc = program.getLoc();
+  StringRef rowAxis, columnAxis;
+  bool nested = false;
+  for (const std::string &axis : tensor.axes) {
+    StringRef through = reachedThrough(axis);
+    if (through.empty() || places[through].kind == AxisPlace::Batch)
+      continue;
+    nested |= through != axis;
+    (places[through].kind == AxisPlace::Row ? rowAxis : columnAxis) = axis;
+  }
+  if (nested) {
+    SmallVector<Value> indices;
+    for (const std::string &axis : tensor.axes)
+      indices.push_back(index(axis, b.getI64Type()));
+    return gather(tensor, indices);
+  }
+  if (rowAxis.empty() && columnAxis.empty())
+    return tile::GatherOp::create(b, loc, tensor.element, pointer(tensor),
+                                  batchOffset(tensor), constant(1, 1));
+  Value window = view(tensor, rowAxis, columnAxis);
+  auto start = [&](StringRef axis) {
+    return axis.empty() ? constant(0) : places[axis].start;
+  };
+  auto type = RankedTensorType::get(
+      {rowAxis.empty() ? 1 : rows, columnAxis.empty() ? 1 : columns},
+      tensor.element);
+  return tile::LoadOp::create(b, loc, type, window, start(rowAxis),
+                              start(columnAxis));
+}
+
+Value ProgramBuilder::gather(const TensorInfo &tensor, ValueRange indices) {
+  Location loc = program.getLoc();
+  Value valid = constant(1, 1);
+  Value offset = constant(0);
+  for (auto [axis, given] : llvm::zip(tensor.axes, indices)) {
+    Value length = this->length(axis);
+    if (!matchPattern(length, m_Constant())) {
+      Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
+                                         length, constant(0));
+      valid = b.createOrFold<arith::AndIOp>(loc, valid, some);
+    }
+    Value at = given;
+    if (!elementOf(at).isInteger(64))
+      at = arith::ExtSIOp::create(b, loc, typeLike(at, b.getI64Type()), at);
+    Value last = sub(length, constant(1));
+    auto clamped = [&](auto op, Value bound) {
+      Value pair[] = {at, bound};
+      unify(pair);
+      at = decltype(op)::create(b, loc, pair[0], pair[1]);
+    };
+    clamped(arith::MinSIOp(), last);
+    clamped(arith::MaxSIOp(), constant(0));
+    Value scaled[] = {at, stride(tensor, axis)};
+    unify(scaled);
+    Value term = arith::MulIOp::create(b, loc, scaled[0], scaled[1]);
+    Value sum[] = {offset, term};
+    unify(sum);
+    offset = arith::AddIOp::create(b, loc, sum[0], sum[1]);
+  }
+  return tile::GatherOp::create(b, loc, typeLike(offset, tensor.element),
+                                pointer(tensor), offset, valid);
+}

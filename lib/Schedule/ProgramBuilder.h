@@ -1,0 +1,137 @@
+//===- ProgramBuilder.h - building one tile program -----------------------===//
+//
+// What every kind of kernel needs while its tile program is written: arguments
+// made on demand, axis lengths and strides, the position of the block in each
+// axis, views of tensors, and elementwise arithmetic on values of mixed shape.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_SCHEDULE_PROGRAMBUILDER_H
+#define ATTN_LIB_SCHEDULE_PROGRAMBUILDER_H
+
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace attn {
+
+/// A tensor in device memory, by name.
+struct TensorInfo {
+  std::string name;
+  mlir::Type element;
+  llvm::SmallVector<std::string> axes; ///< Outermost first.
+  int64_t pad = 1; ///< Innermost length is rounded up to this (temporaries).
+};
+
+/// Facts of one axis: a fixed length, or its factors when it nests.
+struct AxisInfo {
+  std::string name;
+  int64_t extent = 0; ///< 0: known at run time.
+  std::string group, inner;
+};
+
+using AxisTable = llvm::StringMap<AxisInfo>;
+
+/// Where a block stands in an axis. `start` (i64) is the index itself for Batch,
+/// the first of the tile's indices for Row and Column.
+struct AxisPlace {
+  enum Kind { Batch, Row, Column } kind;
+  mlir::Value start;
+};
+
+/// One factor of the launch grid, see #tile.grid. Empty axis: length 1.
+struct GridFactor {
+  std::string axis;
+  int64_t tile;
+  AxisPlace::Kind kind;
+  bool reversed = false; ///< Last tile first: the longest under a causal mask.
+};
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(mlir::OpBuilder builder, mlir::func::FuncOp program,
+                 const AxisTable &axes)
+      : b(builder), program(program), axes(axes) {}
+
+  mlir::OpBuilder b;
+  mlir::func::FuncOp program;
+  const AxisTable &axes;
+  llvm::StringMap<AxisPlace> places;
+  int64_t rows = 1;    ///< Tile rows.
+  int64_t columns = 1; ///< Tile columns of score-like tiles.
+
+  /// Finds the block's place in every factor (fastest first) from its number
+  /// and writes `tile.grid` down.
+  void placeBlock(llvm::ArrayRef<GridFactor> factors);
+
+  // Arguments, made when first asked for.
+  mlir::Value pointer(const TensorInfo &tensor);
+  mlir::Value stride(const TensorInfo &tensor, llvm::StringRef axis);
+  mlir::Value length(llvm::StringRef axis);
+  mlir::Value scalar(llvm::StringRef name, mlir::Type type);
+
+  // Scalar arithmetic on i64.
+  mlir::Value constant(int64_t value, unsigned width = 64);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, mlir::Value y);
+  mlir::Value min(mlir::Value x, mlir::Value y);
+  mlir::Value max(mlir::Value x, mlir::Value y);
+  /// Rounds towards minus infinity; the divisor is a positive constant.
+  mlir::Value floorDiv(mlir::Value x, int64_t divisor);
+  mlir::Value ceilDiv(mlir::Value x, int64_t divisor);
+
+  /// Index of `axis` as a scalar, row value or column value of `type` (i32 or
+  /// i64); follows nesting. Null when the axis has no place here.
+  mlir::Value index(llvm::StringRef axis, mlir::Type type);
+  /// The axis through which `axis` is reached in `places`: itself, or the outer
+  /// axis it nests in. Empty when there is none.
+  llvm::StringRef reachedThrough(llvm::StringRef axis);
+
+  /// Elements to add to a tensor's base for the batch indices of this block.
+  mlir::Value batchOffset(const TensorInfo &tensor);
+  /// A window whose rows run along `rowAxis` and columns along `columnAxis`
+  /// (either may be empty: length 1).
+  mlir::Value view(const TensorInfo &tensor, llvm::StringRef rowAxis,
+                   llvm::StringRef columnAxis);
+  /// The tensor's elements for this block, broadcast by axis name: a scalar, a
+  /// row value, a column value or a whole tile.
+  mlir::Value load(const TensorInfo &tensor);
+  /// Element (or tile of elements) at indices, clamped into range; 0 where an
+  /// axis is empty. Indices are scalars or tiles of i32 or i64.
+  mlir::Value gather(const TensorInfo &tensor, mlir::ValueRange indices);
+
+  /// Broadcasts `values` to their common shape. Scalars stay when all are.
+  void unify(llvm::MutableArrayRef<mlir::Value> values);
+  /// `value` as a tile of rows x columns elements.
+  mlir::Value expand(mlir::Value value, int64_t rows, int64_t columns);
+  /// A float constant shaped and typed like `like`.
+  mlir::Value floatLike(mlir::Value like, double value);
+  /// `like`'s shape filled with an integer.
+  mlir::Value intLike(mlir::Value like, int64_t value);
+
+  /// Writes the function type and argument attributes down.
+  void finish();
+
+private:
+  mlir::Value argument(const std::string &key, mlir::Type type,
+                       mlir::DictionaryAttr what);
+  mlir::DictionaryAttr describe(llvm::StringRef kind, llvm::StringRef name,
+                                llvm::StringRef axis);
+  int64_t alignment(const TensorInfo &tensor, llvm::StringRef columnAxis);
+
+  llvm::StringMap<mlir::Value> arguments;
+  llvm::SmallVector<mlir::Attribute> argumentAttrs;
+};
+
+/// Shape of a value: {0, 0} for a scalar.
+std::pair<int64_t, int64_t> shapeOf(mlir::Value value);
+/// Element type of a tile, or the type of a scalar.
+mlir::Type elementOf(mlir::Value value);
+/// `element` in the shape of `like`.
+mlir::Type typeLike(mlir::Value like, mlir::Type element);
+
+} // namespace attn
+
+#endif // ATTN_LIB_SCHEDULE_PROGRAMBUILDER_H

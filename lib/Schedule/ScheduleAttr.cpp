@@ -1,0 +1,79 @@
+//===- ScheduleAttr.cpp - a schedule in the IR ----------------------------===//
+
+#include "lib/Schedule/ScheduleAttr.h"
+
+#include "dialect/Attn/Attn.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+struct Field {
+  const char *name;
+  int64_t Schedule::*member;
+};
+} // namespace
+
+static constexpr Field kFields[] = {
+    {"rows", &Schedule::rows},     {"columns", &Schedule::columns},
+    {"out", &Schedule::outColumns}, {"depth", &Schedule::depth},
+    {"warps", &Schedule::warps},   {"vector", &Schedule::vector},
+    {"stages", &Schedule::stages}};
+
+DictionaryAttr attn::scheduleAttr(OpBuilder &b, const Schedule &schedule) {
+  SmallVector<NamedAttribute> fields;
+  for (const Field &field : kFields)
+    fields.push_back(b.getNamedAttr(
+        field.name, b.getI64IntegerAttr(schedule.*field.member)));
+  return b.getDictionaryAttr(fields);
+}
+
+FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
+  auto attribute = kernel->getAttrOfType<DictionaryAttr>("schedule");
+  if (!attribute)
+    return kernel.emitError("has no schedule; run attn-choose-schedule first");
+  Schedule schedule;
+  for (const Field &field : kFields)
+    if (auto value = attribute.getAs<IntegerAttr>(field.name))
+      schedule.*field.member = value.getInt();
+  bool positive = schedule.rows > 0 && schedule.columns > 0 &&
+                  schedule.depth > 0 && schedule.warps > 0 &&
+                  schedule.warps <= 32 && schedule.vector > 0 &&
+                  schedule.stages > 0 && schedule.stages <= 8 &&
+                  schedule.rows <= 1024 && schedule.columns <= 4096 &&
+                  schedule.depth <= 1024 && schedule.outColumns >= 0 &&
+                  schedule.outColumns <= 1024;
+  if (!positive)
+    return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "
+                            "stages, positive tiles of at most 1024 rows");
+  return schedule;
+}
+
+std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
+  std::string text = fmt::format("tile {}x{}, {} warps", s.rows, s.columns, s.warps);
+  if (kind == KernelKind::Matmul)
+    text += fmt::format(", depth {}", s.depth);
+  if (kind == KernelKind::Matmul || kind == KernelKind::Flash)
+    text += fmt::format(", {} stage{}", s.stages, s.stages == 1 ? "" : "s");
+  return text;
+}
+
+std::string attn::kernelFingerprint(KernelOp kernel, KernelKind kind,
+                                    const Schedule &s, bool tf32) {
+  Type element = cast<RankedTensorType>(kernel->getResult(0).getType()).getElementType();
+  bool matmul = kind == KernelKind::Matmul || kind == KernelKind::Flash;
+  for (MatmulOp op : kernel.getBody().getOps<MatmulOp>()) {
+    element = cast<RankedTensorType>(op.getA().getType()).getElementType();
+    break;
+  }
+  std::string dtype;
+  llvm::raw_string_ostream(dtype) << element;
+  std::string unit = !matmul            ? ""
+                     : !element.isF32() ? "_mma16816"
+                     : tf32             ? "_mma1688tf32"
+                                        : "_fma";
+  return fmt::format("{}_{}_{}x{}{}", kernel.getLabel().str(), dtype, s.rows,
+                     s.columns, unit);
+}
