@@ -25,8 +25,8 @@ static bool isUniformElement(BlockArgument argument, const MaskAxes &axes) {
   auto tensor = cast<RankedTensorType>(
       op->getOperand(skipped + argument.getArgNumber()).getType());
   auto names = dyn_cast_or_null<AxesAttr>(tensor.getEncoding());
-  return names && llvm::none_of(names.getAxes(), [&](auto name) {
-           return varies(name, axes);
+  return names && llvm::none_of(names.getNames(), [&](auto name) {
+           return varies(name.getValue(), axes);
          });
 }
 

@@ -38,7 +38,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
       result = matmul.getResult();
     }
     if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
-      result = softmax.getResult(0);
+      result = softmax.getResult();
   }
   if (!first)
     return problem;
@@ -54,7 +54,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
 }
 
 namespace {
-struct ChooseSchedule : impl::ChooseSchedulePassBase<ChooseSchedule> {
+struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
   void runOnOperation() override {

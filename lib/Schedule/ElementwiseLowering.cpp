@@ -169,7 +169,8 @@ FailureOr<Value> ElementwiseLowering::evaluate(Value tensor) {
         pair[0] = p.expand(pair[0], 1, 1);
         pair[1] = p.expand(pair[1], 1, 1);
       }
-      result = tile::MaskOp::create(p.b, loc, pair[0], pair[1]);
+      result = tile::MaskOp::create(p.b, loc, pair[0].getType(), pair[0], pair[1],
+                                    /*zero=*/false);
     }
   }
   return values[tensor] = result;

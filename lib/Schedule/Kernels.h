@@ -5,9 +5,9 @@
 #include "lib/Schedule/Choose.h"
 #include "lib/Schedule/ElementwiseLowering.h"
 
-namespace attn {
+#include "dialect/Attn/Attn.h"
 
-class KernelOp;
+namespace attn {
 
 /// What the lowering of one kernel reads.
 struct KernelContext {

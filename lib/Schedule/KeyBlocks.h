@@ -24,7 +24,7 @@ private:
   /// begin + index * step, i64.
   mlir::Value advance(mlir::OpBuilder &b, mlir::Location loc, mlir::Value begin,
                       mlir::Value index) const;
-  tile::ForKeysOp keys;
+  mutable tile::ForKeysOp keys; ///< Op accessors are not const.
 };
 
 } // namespace attn

@@ -306,7 +306,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     output = arith::MulFOp::create(
         p.b, loc, output,
         p.expand(online.inverse(end.sum), s.rows, s.outColumns));
-    after.define(parts.softmax.getResult(0), output);
+    after.define(parts.softmax.getResult(), output);
     if (parts.softmax.getLse())
       after.define(parts.softmax.getLse(), online.logSumExp(end));
   } else {

@@ -31,7 +31,7 @@ SmallVector<std::string> attn::axesOf(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   auto axes = type ? dyn_cast_or_null<AxesAttr>(type.getEncoding()) : AxesAttr();
   if (axes)
-    for (auto axis : axes.getAxes())
+    for (auto axis : axes.getNames())
       names.push_back(axis.str());
   return names;
 }
@@ -107,8 +107,8 @@ static AxisTable readAxes(func::FuncOp function) {
     AxisInfo info;
     info.name = axis.getName().str();
     info.extent = axis.getExtent() > 0 ? axis.getExtent() : 0;
-    info.group = axis.getGroup().str();
-    info.inner = axis.getInner().str();
+    info.group = axis.getGroup() ? axis.getGroup().str() : "";
+    info.inner = axis.getInner() ? axis.getInner().str() : "";
     table[info.name] = info;
   }
   return table;
@@ -238,7 +238,7 @@ LogicalResult FunctionLowering::run() {
 }
 
 namespace {
-struct LowerKernels : impl::LowerKernelsPassBase<LowerKernels> {
+struct LowerKernels : attn::impl::LowerKernelsPassBase<LowerKernels> {
   using LowerKernelsPassBase::LowerKernelsPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace attn;
 
 /// True when an index of `outer` determines one of `axis`.
-static bool reaches(StringRef outer, StringRef axis, const AxisTable &table) {
+static bool determines(StringRef outer, StringRef axis, const AxisTable &table) {
   if (outer == axis)
     return true;
   auto found = table.find(outer);
@@ -21,7 +21,7 @@ std::string attn::freeAxis(ArrayRef<std::string> axes,
                            const AxisTable &table) {
   for (const std::string &axis : llvm::reverse(axes)) {
     bool shared = llvm::any_of(other, [&](const std::string &o) {
-      return reaches(axis, o, table) || reaches(o, axis, table);
+      return determines(axis, o, table) || determines(o, axis, table);
     });
     if (!shared && axis != excluded)
       return axis;

@@ -6,8 +6,6 @@
 
 namespace attn {
 
-class MatmulOp;
-
 /// Rows are the innermost axis that only `a` has, columns the innermost that
 /// only `b` has; either may be missing. All other axes of the result are batch.
 struct MatmulAxes {

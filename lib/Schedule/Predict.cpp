@@ -91,7 +91,7 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind) {
       unit = !element.isF32() ? "mma.f16" : context.tf32 ? "mma.tf32" : "fma.f32";
     } else if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
       SmallVector<std::string> axes = axesOf(softmax.getScores());
-      terms.add("tensorFlops", 2, joined(axes, axesOf(softmax.getResult(0))),
+      terms.add("tensorFlops", 2, joined(axes, axesOf(softmax.getResult())),
                 live);
       terms.add("scalarFlops", 5, axes, live); // max, fma (2), sum, round
       terms.add("exponentials", 1, axes, live);

@@ -14,8 +14,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/APFloat.h"
 
 namespace attn {
 #define GEN_PASS_DEF_SPLITKEYLOOPPASS
@@ -33,9 +35,9 @@ static void lowerMask(tile::MaskOp mask, bool live) {
   } else {
     auto type = cast<RankedTensorType>(mask.getType());
     Type element = type.getElementType();
-    auto semantics = cast<FloatType>(element).getFloatSemantics();
-    APFloat fill = mask.getZero() ? APFloat::getZero(semantics)
-                                  : APFloat::getInf(semantics, true);
+    const llvm::fltSemantics &semantics = cast<FloatType>(element).getFloatSemantics();
+    llvm::APFloat fill = mask.getZero() ? llvm::APFloat::getZero(semantics)
+                                  : llvm::APFloat::getInf(semantics, true);
     Value filler = arith::ConstantOp::create(
         b, mask.getLoc(),
         DenseElementsAttr::get(type, b.getFloatAttr(element, fill)));
@@ -101,7 +103,7 @@ static void splitLoop(tile::ForKeysOp keys) {
 }
 
 namespace {
-struct SplitKeyLoop : impl::SplitKeyLoopPassBase<SplitKeyLoop> {
+struct SplitKeyLoop : attn::impl::SplitKeyLoopPassBase<SplitKeyLoop> {
   using SplitKeyLoopPassBase::SplitKeyLoopPassBase;
   void runOnOperation() override {
     SmallVector<tile::ForKeysOp> loops;

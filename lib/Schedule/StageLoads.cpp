@@ -115,7 +115,7 @@ static LogicalResult stageLoop(func::FuncOp program, StagedLoop &loop,
                                int64_t stages) {
   Location loc = loop.op->getLoc();
   for (tile::LoadOp load : loop.loads) {
-    for (Value operand : {load.getRow(), load.getColumn(), load.getView()})
+    for (Value operand : load->getOperands())
       if (operand != loop.position &&
           operand.getParentRegion()->isAncestor(loop.body->getParent()) &&
           operand.getParentBlock() == loop.body)
@@ -183,7 +183,7 @@ static void stageStraight(func::FuncOp program, ArrayRef<tile::LoadOp> loads,
 }
 
 namespace {
-struct StageLoads : impl::StageLoadsPassBase<StageLoads> {
+struct StageLoads : attn::impl::StageLoadsPassBase<StageLoads> {
   using StageLoadsPassBase::StageLoadsPassBase;
 
   void runOnOperation() override {
