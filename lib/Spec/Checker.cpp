@@ -1,0 +1,346 @@
+//===- Checker.cpp - declarations: axes, arguments, where, results --------===//
+
+#include "lib/Spec/Checker.h"
+#include "lib/Spec/ExprChecker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+using namespace attn::spec;
+
+static constexpr int64_t kLongestAxis = int64_t(1) << 30;
+
+namespace {
+struct KernelChecker {
+  const SyntaxKernel &syntax;
+  const Binds &binds;
+  Diagnostics &diagnostics;
+  Kernel kernel;
+  std::set<int> argumentAxes; ///< Axes that some argument has.
+
+  static std::string lower(std::string text) {
+    for (char &c : text)
+      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return text;
+  }
+
+  int addAxis(const Name &name) {
+    int id = kernel.findAxis(name.text);
+    if (id >= 0)
+      return id;
+    for (const Axis &axis : kernel.axes)
+      if (axis.index == lower(name.text)) {
+        diagnostics.report("axis-index-clash", name.span,
+                           fmt::format("axes '{}' and '{}' would share the "
+                                       "index '{}'",
+                                       axis.name, name.text, axis.index));
+        break;
+      }
+    Axis axis;
+    axis.name = name.text;
+    axis.index = lower(name.text);
+    axis.span = name.span;
+    kernel.axes.push_back(axis);
+    return static_cast<int>(kernel.axes.size()) - 1;
+  }
+
+  std::optional<Type> type(const SyntaxType &syntaxType) {
+    std::optional<DType> dtype =
+        resolveDType(syntaxType.dtype.text, syntaxType.dtype.span, diagnostics);
+    bool good = dtype.has_value();
+    Type type;
+    type.dtype = dtype.value_or(DType::F32);
+    if (syntaxType.tensor && syntaxType.axes.empty()) {
+      diagnostics.report("empty-axes", syntaxType.dtype.span,
+                         "a tensor needs at least one axis; write the dtype "
+                         "alone for a scalar",
+                         syntaxType.dtype.text);
+      good = false;
+    }
+    for (const Name &name : syntaxType.axes) {
+      if (name.text[0] < 'A' || name.text[0] > 'Z') {
+        std::string fix = name.text;
+        if (fix[0] >= 'a' && fix[0] <= 'z')
+          fix[0] = static_cast<char>(fix[0] - 'a' + 'A');
+        diagnostics.report("axis-case", name.span,
+                           fmt::format("axis '{}' must start with a capital; "
+                                       "the lower-case name is its index",
+                                       name.text),
+                           fix);
+        good = false;
+        continue;
+      }
+      int id = addAxis(name);
+      if (std::find(type.axes.begin(), type.axes.end(), id) != type.axes.end()) {
+        diagnostics.report("axis-repeated", name.span,
+                           fmt::format("axis '{}' appears twice in one tensor",
+                                       name.text));
+        good = false;
+      } else {
+        type.axes.push_back(id);
+      }
+    }
+    return good ? std::optional<Type>(type) : std::nullopt;
+  }
+
+  void arguments() {
+    for (const SyntaxParam &param : syntax.arguments) {
+      std::optional<Type> t = type(param.type);
+      if (t)
+        argumentAxes.insert(t->axes.begin(), t->axes.end());
+      if (std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                      [&](const Argument &a) { return a.name == param.name.text; })) {
+        diagnostics.report("argument-repeated", param.name.span,
+                           fmt::format("argument '{}' is declared twice",
+                                       param.name.text));
+        continue;
+      }
+      Argument argument;
+      argument.name = param.name.text;
+      argument.type = t.value_or(Type());
+      argument.scalar = !param.type.tensor;
+      argument.span = param.name.span;
+      if (!t)
+        broken.insert(param.name.text);
+      if (t && argument.scalar &&
+          (t->dtype == DType::F16 || t->dtype == DType::BF16)) {
+        diagnostics.report("scalar-dtype", param.type.dtype.span,
+                           "a scalar argument is f32, i32, i64 or i1", "f32");
+        broken.insert(param.name.text);
+      }
+      kernel.arguments.push_back(std::move(argument));
+    }
+  }
+  std::set<std::string> broken; ///< Names whose declaration failed.
+
+  //===--------------------------------------------------------------------===//
+  // where
+  //===--------------------------------------------------------------------===//
+
+  void whereClause(const SyntaxWhere &clause, std::set<std::string> &seen) {
+    const Name &name = clause.axis;
+    if (!seen.insert(name.text).second) {
+      diagnostics.report("where-repeated", name.span,
+                         fmt::format("axis '{}' is described twice", name.text));
+      return;
+    }
+    const SyntaxExpr &value = clause.value;
+    if (value.kind == SyntaxExpr::Call &&
+        (value.text == "ragged" || value.text == "lengths" ||
+         value.text == "paged")) {
+      diagnostics.report("not-yet", value.span,
+                         fmt::format("'{}' axes are not supported yet; pad to "
+                                     "one length and mask",
+                                     value.text));
+      return;
+    }
+    bool known = kernel.findAxis(name.text) >= 0;
+    if (!known) {
+      std::vector<std::string> names;
+      for (const Axis &axis : kernel.axes)
+        names.push_back(axis.name);
+      diagnostics.report("where-unknown-axis", name.span,
+                         fmt::format("no argument has an axis '{}'", name.text),
+                         nearest(name.text, names));
+      return;
+    }
+    int id = kernel.findAxis(name.text);
+    if (value.kind == SyntaxExpr::Int) {
+      if (value.integer < 1 || value.integer > kLongestAxis) {
+        diagnostics.report("where-length", value.span,
+                           "a length must lie between 1 and 2^30");
+        return;
+      }
+      kernel.axes[id].extent = value.integer;
+      return;
+    }
+    bool product = value.kind == SyntaxExpr::Binary && value.op == Op::Mul &&
+                   value.children[0].kind == SyntaxExpr::NameRef &&
+                   value.children[1].kind == SyntaxExpr::NameRef;
+    if (!product) {
+      diagnostics.report("where-form", value.span,
+                         "a where clause binds a number (D = 128) or nests heads "
+                         "(Hq = G * Hkv)");
+      return;
+    }
+    nest(id, value);
+  }
+
+  void nest(int id, const SyntaxExpr &value) {
+    Name left{value.children[0].text, value.children[0].span};
+    Name right{value.children[1].text, value.children[1].span};
+    if (left.text == right.text || left.text == kernel.axes[id].name ||
+        right.text == kernel.axes[id].name) {
+      diagnostics.report("nest-cycle", value.span,
+                         "an axis cannot nest in itself");
+      return;
+    }
+    for (const Name &part : {left, right})
+      if (part.text[0] < 'A' || part.text[0] > 'Z') {
+        diagnostics.report("axis-case", part.span,
+                           fmt::format("axis '{}' must start with a capital; "
+                                       "the lower-case name is its index",
+                                       part.text));
+        return;
+      }
+    // The axis that tensors have is the inner one; the other is the group.
+    bool leftUsed = kernel.findAxis(left.text) >= 0;
+    bool rightUsed = kernel.findAxis(right.text) >= 0;
+    if (leftUsed && !rightUsed)
+      std::swap(left, right);
+    if (!leftUsed && !rightUsed) {
+      diagnostics.report("nest-unused", value.span,
+                         fmt::format("neither '{}' nor '{}' is an axis of an "
+                                     "argument",
+                                     left.text, right.text));
+      return;
+    }
+    int group = addAxis(left), inner = addAxis(right);
+    for (int part : {group, inner})
+      if (kernel.axes[part].group >= 0) {
+        diagnostics.report("nest-depth", value.span,
+                           fmt::format("axis '{}' nests already; only one level "
+                                       "is supported",
+                                       kernel.axes[part].name));
+        return;
+      }
+    for (const Axis &axis : kernel.axes)
+      if (axis.group == id || axis.inner == id) {
+        diagnostics.report("nest-depth", value.span,
+                           fmt::format("axis '{}' nests already; only one level "
+                                       "is supported",
+                                       axis.name));
+        return;
+      }
+    kernel.axes[id].group = group;
+    kernel.axes[id].inner = inner;
+  }
+
+  void where() {
+    std::set<std::string> seen;
+    // Nests first: they introduce the group axis that a number may bind.
+    for (bool nests : {true, false})
+      for (const SyntaxWhere &clause : syntax.where)
+        if ((clause.value.kind == SyntaxExpr::Binary) == nests)
+          whereClause(clause, seen);
+    for (auto &[name, length] : binds) {
+      int id = kernel.findAxis(name);
+      if (id < 0)
+        continue;
+      if (length < 0 || length > kLongestAxis)
+        diagnostics.report("bind-length", kernel.axes[id].span,
+                           fmt::format("axis '{}' was bound to {}; a length "
+                                       "lies between 0 and 2^30",
+                                       name, length));
+      else
+        kernel.axes[id].extent = length;
+    }
+    for (const Axis &axis : kernel.axes) {
+      if (axis.group < 0)
+        continue;
+      std::optional<int64_t> g = kernel.axes[axis.group].extent,
+                             i = kernel.axes[axis.inner].extent;
+      if (axis.extent && g && i && *g * *i != *axis.extent)
+        diagnostics.report(
+            "nest-mismatch", axis.span,
+            fmt::format("{} = {} but {} * {} = {}", axis.name, *axis.extent,
+                        kernel.axes[axis.group].name,
+                        kernel.axes[axis.inner].name, *g * *i));
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Results
+  //===--------------------------------------------------------------------===//
+
+  void results(const ExprChecker &scope) {
+    if (syntax.results.empty())
+      diagnostics.report("no-results", syntax.name.span,
+                         "a kernel needs at least one result");
+    for (const SyntaxParam &param : syntax.results) {
+      Result result;
+      result.name = param.name.text;
+      result.span = param.name.span;
+      for (const Result &other : kernel.results)
+        if (other.name == result.name)
+          diagnostics.report("result-repeated", result.span,
+                             fmt::format("result '{}' is declared twice",
+                                         result.name));
+      for (const Argument &argument : kernel.arguments)
+        if (argument.name == result.name)
+          diagnostics.report("result-is-argument", result.span,
+                             fmt::format("'{}' is an argument; give the result "
+                                         "another name",
+                                         result.name));
+      std::optional<Type> declared = resultTypes[&param];
+      int local = scope.lookUpLocal(result.name);
+      result.local = local;
+      if (declared)
+        result.type = *declared;
+      if (!param.type.tensor && declared)
+        diagnostics.report("result-scalar", param.type.dtype.span,
+                           fmt::format("result '{}' needs axes: results are "
+                                       "tensors",
+                                       result.name));
+      else if (local < 0 && !scope.isBroken(result.name))
+        diagnostics.report("result-undefined", result.span,
+                           fmt::format("the body never assigns '{}'",
+                                       result.name),
+                           nearest(result.name, scope.localNames()));
+      else if (local >= 0 && declared)
+        matchResult(result, kernel.locals[local].type);
+      kernel.results.push_back(std::move(result));
+    }
+  }
+
+  void matchResult(const Result &result, const Type &value) {
+    std::set<int> declared(result.type.axes.begin(), result.type.axes.end());
+    std::set<int> held(value.axes.begin(), value.axes.end());
+    if (declared != held)
+      diagnostics.report("result-axes", result.span,
+                         fmt::format("'{}' is declared with axes {} but its "
+                                     "value has {}",
+                                     result.name,
+                                     showAxes(kernel, result.type.axes),
+                                     showAxes(kernel, value.axes)));
+    DType to = result.type.dtype, from = value.dtype;
+    bool fits = (isFloat(to) && isFloat(from)) ||
+                (to == DType::I64 && isInteger(from)) || to == from;
+    if (!fits)
+      diagnostics.report("result-dtype", result.span,
+                         fmt::format("'{}' is declared {} but its value is {}; "
+                                     "use cast",
+                                     result.name, spelling(to), spelling(from)));
+  }
+  std::map<const SyntaxParam *, std::optional<Type>> resultTypes;
+
+  void run() {
+    kernel.name = syntax.name.text;
+    kernel.span = syntax.name.span;
+    arguments();
+    for (const SyntaxParam &param : syntax.results)
+      resultTypes[&param] = type(param.type);
+    where();
+    for (const Argument &argument : kernel.arguments)
+      for (const Axis &axis : kernel.axes)
+        if (argument.name == axis.index)
+          diagnostics.report("name-is-index", argument.span,
+                             fmt::format("'{}' is the index of axis '{}'; give "
+                                         "the argument another name",
+                                         argument.name, axis.name));
+    ExprChecker scope(kernel, diagnostics, broken);
+    for (const SyntaxStatement &statement : syntax.body)
+      scope.statement(statement);
+    results(scope);
+  }
+};
+} // namespace
+
+Kernel attn::spec::checkKernel(const SyntaxKernel &syntax, const Binds &binds,
+                               Diagnostics &diagnostics) {
+  KernelChecker checker{syntax, binds, diagnostics, {}, {}, {}, {}};
+  checker.run();
+  return std::move(checker.kernel);
+}

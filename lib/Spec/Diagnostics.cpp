@@ -1,0 +1,99 @@
+//===- Diagnostics.cpp - rendering errors and finding near names ----------===//
+
+#include "lib/Spec/Diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace attn::spec;
+
+/// Edits (insert, delete, replace, swap neighbours) between two words.
+static size_t distance(const std::string &a, const std::string &b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1,
+                                     std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i)
+    d[i][0] = i;
+  for (size_t j = 0; j <= b.size(); ++j)
+    d[0][j] = j;
+  for (size_t i = 1; i <= a.size(); ++i)
+    for (size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1,
+                          d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+std::optional<std::string>
+attn::spec::nearest(const std::string &word,
+                    const std::vector<std::string> &candidates) {
+  if (word.size() > 64)
+    return std::nullopt;
+  std::optional<std::string> best;
+  size_t limit = word.size() <= 2 ? 1 : word.size() <= 5 ? 2 : 3;
+  size_t least = limit;
+  for (const std::string &candidate : candidates) {
+    size_t d = distance(word, candidate);
+    // A short word must keep at least one letter of the candidate.
+    if (d < std::max(word.size(), candidate.size()) &&
+        (d < least || (d == least && !best))) {
+      best = candidate;
+      least = d;
+    }
+  }
+  return best;
+}
+
+std::pair<int, int> attn::spec::lineAndColumn(const std::string &text,
+                                              uint32_t offset) {
+  offset = std::min<uint32_t>(offset, text.size());
+  int line = 1 + std::count(text.begin(), text.begin() + offset, '\n');
+  size_t start = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+  size_t first = start == std::string::npos ? 0 : start + 1;
+  return {line, static_cast<int>(offset - first) + 1};
+}
+
+std::string attn::spec::render(const Module &module,
+                               const Diagnostic &diagnostic) {
+  auto [line, column] = lineAndColumn(module.text, diagnostic.span.begin);
+  std::string out = fmt::format("{}:{}:{}: error: {}\n", module.path, line,
+                                column, diagnostic.message);
+  size_t first = std::min<size_t>(diagnostic.span.begin, module.text.size()) -
+                 (column - 1);
+  size_t last = module.text.find('\n', first);
+  std::string source = module.text.substr(
+      first, last == std::string::npos ? last : last - first);
+  // A tab stays a tab in the caret line so that the columns meet; bytes that a
+  // terminal would act on are shown as '?'.
+  std::string caret;
+  for (size_t i = 0; i < source.size(); ++i) {
+    unsigned char c = source[i];
+    if (c < 32 && c != '\t')
+      source[i] = '?';
+    if (i + 1 < static_cast<size_t>(column))
+      caret += c == '\t' ? '\t' : ' ';
+  }
+  size_t width = 1;
+  if (diagnostic.span.end > diagnostic.span.begin + 1) {
+    size_t room = source.size() + 1 > static_cast<size_t>(column)
+                      ? source.size() - (column - 1)
+                      : 1;
+    width = std::max<size_t>(
+        1, std::min<size_t>(diagnostic.span.end - diagnostic.span.begin, room));
+  }
+  caret += '^' + std::string(width - 1, '~');
+  out += "  " + source + "\n  " + caret + "\n";
+  if (diagnostic.fix)
+    out += diagnostic.fix->empty() ? "  fix: remove it\n"
+                                   : fmt::format("  fix: {}\n", *diagnostic.fix);
+  return out;
+}
+
+std::string attn::spec::render(const ParseResult &result) {
+  std::string out;
+  for (const Diagnostic &diagnostic : result.diagnostics)
+    out += render(result.module, diagnostic);
+  return out;
+}

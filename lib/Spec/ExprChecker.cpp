@@ -1,0 +1,713 @@
+//===- ExprChecker.cpp - types of expressions -----------------------------===//
+
+#include "lib/Spec/ExprChecker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace attn::spec;
+
+static const std::vector<std::string> kDTypes = {
+    "f16", "bf16", "f32", "f8e4m3", "f8e5m2", "i32", "i64", "i1"};
+
+static const std::map<std::string, Op> kFunctions = {
+    {"abs", Op::Abs},         {"floor", Op::Floor}, {"exp", Op::Exp},
+    {"exp2", Op::Exp2},       {"log", Op::Log},     {"sqrt", Op::Sqrt},
+    {"rsqrt", Op::Rsqrt},     {"tanh", Op::Tanh},   {"sigmoid", Op::Sigmoid},
+    {"min", Op::Min},         {"max", Op::Max}};
+
+std::optional<DType> attn::spec::resolveDType(const std::string &word, Span span,
+                                              Diagnostics &diagnostics) {
+  for (size_t i = 0; i < kDTypes.size(); ++i)
+    if (kDTypes[i] == word) {
+      DType type = static_cast<DType>(i);
+      if (type == DType::F8E4M3 || type == DType::F8E5M2) {
+        diagnostics.report("not-yet", span,
+                           fmt::format("{} is not supported yet; use bf16 or f16",
+                                       word));
+        return std::nullopt;
+      }
+      return type;
+    }
+  static const std::map<std::string, std::string> kForeign = {
+      {"float", "f32"},  {"float32", "f32"}, {"fp32", "f32"},
+      {"half", "f16"},   {"float16", "f16"}, {"fp16", "f16"},
+      {"bfloat16", "bf16"}, {"int", "i32"},  {"int32", "i32"},
+      {"int64", "i64"},  {"bool", "i1"}};
+  auto foreign = kForeign.find(word);
+  diagnostics.report(
+      "unknown-dtype", span,
+      fmt::format("unknown dtype '{}'; known are f16, bf16, f32, i32, i64, i1",
+                  word),
+      foreign != kForeign.end() ? std::optional<std::string>(foreign->second)
+                                : nearest(word, kDTypes));
+  return std::nullopt;
+}
+
+std::string attn::spec::showAxes(const Kernel &kernel,
+                                 const std::vector<int> &axes) {
+  std::string text = "[";
+  for (size_t i = 0; i < axes.size(); ++i)
+    text += (i ? ", " : "") + kernel.axes[axes[i]].name;
+  return text + "]";
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+int ExprChecker::lookUpLocal(const std::string &name) const {
+  auto found = scope.find(name);
+  return found == scope.end() ? -1 : found->second;
+}
+
+std::vector<std::string> ExprChecker::localNames() const {
+  std::vector<std::string> names;
+  for (auto &[name, id] : scope)
+    names.push_back(name);
+  return names;
+}
+
+std::unique_ptr<Expr> ExprChecker::make(ExprKind kind, const SyntaxExpr &syntax) {
+  auto e = std::make_unique<Expr>();
+  e->kind = kind;
+  e->span = syntax.span;
+  e->name = syntax.text;
+  return e;
+}
+
+bool ExprChecker::reaches(int outer, int axis) const {
+  return outer == axis || kernel.axes[outer].inner == axis ||
+         kernel.axes[outer].group == axis;
+}
+
+bool ExprChecker::hasAxis(const Type &type, int axis) const {
+  return std::find(type.axes.begin(), type.axes.end(), axis) != type.axes.end();
+}
+
+/// Union of two axis lists; an outer axis stands for the axes nested in it.
+std::vector<int> ExprChecker::join(const std::vector<int> &a,
+                                   const std::vector<int> &b) {
+  std::vector<int> joined = a;
+  for (int axis : b) {
+    bool covered = std::any_of(joined.begin(), joined.end(),
+                               [&](int other) { return reaches(other, axis); });
+    if (covered)
+      continue;
+    // The new axis may cover ones already here: it takes the first's place.
+    auto inside = std::find_if(joined.begin(), joined.end(),
+                               [&](int other) { return reaches(axis, other); });
+    if (inside == joined.end()) {
+      joined.push_back(axis);
+      continue;
+    }
+    *inside = axis;
+    size_t place = inside - joined.begin();
+    for (size_t i = joined.size(); i-- > 0;)
+      if (i != place && reaches(axis, joined[i]))
+        joined.erase(joined.begin() + i);
+  }
+  return joined;
+}
+
+bool ExprChecker::count(const SyntaxExpr &syntax, size_t least, size_t most,
+                        const char *usage) {
+  if (syntax.children.size() >= least && syntax.children.size() <= most)
+    return true;
+  diagnostics.report("argument-count", syntax.span,
+                     fmt::format("'{}' is written {}, not with {} plain "
+                                 "argument{}",
+                                 syntax.text, usage, syntax.children.size(),
+                                 syntax.children.size() == 1 ? "" : "s"));
+  return false;
+}
+
+bool ExprChecker::keywords(const SyntaxExpr &syntax,
+                           const std::vector<std::string> &known) {
+  bool good = true;
+  for (auto &[word, value] : syntax.keywords)
+    if (std::find(known.begin(), known.end(), word.text) == known.end()) {
+      diagnostics.report("unknown-keyword", word.span,
+                         fmt::format("'{}' has no argument '{}'", syntax.text,
+                                     word.text),
+                         nearest(word.text, known));
+      good = false;
+    }
+  return good;
+}
+
+const SyntaxExpr *ExprChecker::keyword(const SyntaxExpr &syntax,
+                                       const char *word) {
+  for (auto &[name, value] : syntax.keywords)
+    if (name.text == word)
+      return &value;
+  return nullptr;
+}
+
+int ExprChecker::over(const SyntaxExpr &syntax) {
+  const SyntaxExpr *value = keyword(syntax, "over");
+  if (!value) {
+    diagnostics.report("missing-over", syntax.span,
+                       fmt::format("'{}' needs over=AXIS", syntax.text));
+    return -1;
+  }
+  int axis = value->kind == SyntaxExpr::NameRef ? kernel.findAxis(value->text) : -1;
+  if (axis < 0) {
+    std::vector<std::string> names;
+    for (const Axis &a : kernel.axes)
+      names.push_back(a.name);
+    std::optional<std::string> fix;
+    for (const Axis &a : kernel.axes)
+      if (value->kind == SyntaxExpr::NameRef && a.index == value->text)
+        fix = a.name;
+    if (!fix && value->kind == SyntaxExpr::NameRef)
+      fix = nearest(value->text, names);
+    diagnostics.report("over-not-axis", value->span,
+                       "over= takes the name of an axis", fix);
+  }
+  return axis;
+}
+
+/// Reports an i1 where a number is wanted.
+bool ExprChecker::number(const Expr &e, const char *where) {
+  if (e.type.dtype != DType::I1)
+    return true;
+  diagnostics.report("boolean-as-number", e.span,
+                     fmt::format("{} takes a number, not a condition; use "
+                                 "select(condition, 1, 0)",
+                                 where));
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+void ExprChecker::statement(const SyntaxStatement &syntax) {
+  ExprPtr value = check(syntax.value);
+  bool good = value != nullptr;
+  bool isSoftmax = value && value->kind == ExprKind::Softmax;
+  if (good && syntax.targets.size() > (isSoftmax ? 2u : 1u)) {
+    diagnostics.report(
+        "target-count", syntax.targets[isSoftmax ? 2 : 1].span,
+        isSoftmax ? std::string("softmax gives two values: p, lse = softmax(...)")
+                  : std::string("only softmax gives two values"));
+    good = false;
+  }
+  Statement statement;
+  statement.span = syntax.span;
+  for (size_t i = 0; i < syntax.targets.size(); ++i) {
+    const Name &target = syntax.targets[i];
+    bool legal = true;
+    for (const Argument &argument : kernel.arguments)
+      if (argument.name == target.text) {
+        diagnostics.report("assign-argument", target.span,
+                           fmt::format("'{}' is an argument and cannot be "
+                                       "assigned",
+                                       target.text));
+        legal = false;
+      }
+    for (const Axis &axis : kernel.axes)
+      if (axis.index == target.text || axis.name == target.text) {
+        diagnostics.report("assign-axis", target.span,
+                           fmt::format("'{}' names axis '{}' and cannot be "
+                                       "assigned",
+                                       target.text, axis.name));
+        legal = false;
+      }
+    if (i > 0 && target.text == syntax.targets[0].text) {
+      diagnostics.report("target-repeated", target.span,
+                         fmt::format("'{}' is assigned twice in one statement",
+                                     target.text));
+      legal = false;
+    }
+    if (!legal || !good) {
+      broken.insert(target.text);
+      scope.erase(target.text);
+      good = false;
+      continue;
+    }
+    Local local;
+    local.name = target.text;
+    local.span = target.span;
+    local.type = value->type;
+    if (i == 1) { // lse
+      local.type.dtype = DType::F32;
+      local.type.axes.clear();
+      for (int axis : value->type.axes)
+        if (axis != value->ref)
+          local.type.axes.push_back(axis);
+    }
+    kernel.locals.push_back(local);
+    statement.targets.push_back(static_cast<int>(kernel.locals.size()) - 1);
+  }
+  if (!good)
+    return;
+  for (size_t i = 0; i < syntax.targets.size(); ++i) {
+    scope[syntax.targets[i].text] = statement.targets[i];
+    broken.erase(syntax.targets[i].text);
+  }
+  statement.value = std::move(value);
+  kernel.body.push_back(std::move(statement));
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<Expr> ExprChecker::check(const SyntaxExpr &syntax) {
+  switch (syntax.kind) {
+  case SyntaxExpr::Int: {
+    ExprPtr e = make(ExprKind::IntLiteral, syntax);
+    e->integer = syntax.integer;
+    e->type.dtype = DType::I64;
+    return e;
+  }
+  case SyntaxExpr::Float: {
+    ExprPtr e = make(ExprKind::FloatLiteral, syntax);
+    e->real = syntax.real;
+    return e;
+  }
+  case SyntaxExpr::Bool: {
+    ExprPtr e = make(ExprKind::BoolLiteral, syntax);
+    e->integer = syntax.integer;
+    e->type.dtype = DType::I1;
+    return e;
+  }
+  case SyntaxExpr::NameRef:
+    return name(syntax);
+  case SyntaxExpr::Unary:
+    return unary(syntax);
+  case SyntaxExpr::Binary:
+    return binary(syntax);
+  case SyntaxExpr::Call:
+    return call(syntax);
+  case SyntaxExpr::Index:
+    return read(syntax);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
+  const std::string &word = syntax.text;
+  if (int local = lookUpLocal(word); local >= 0) {
+    ExprPtr e = make(ExprKind::Local, syntax);
+    e->ref = local;
+    e->type = kernel.locals[local].type;
+    return e;
+  }
+  if (broken.count(word))
+    return nullptr;
+  for (size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (kernel.arguments[i].name == word) {
+      ExprPtr e = make(ExprKind::Argument, syntax);
+      e->ref = static_cast<int>(i);
+      e->type = kernel.arguments[i].type;
+      if (e->type.dtype == DType::I32)
+        e->type.dtype = DType::I64; // Integer arithmetic is exact (C9).
+      return e;
+    }
+  for (size_t i = 0; i < kernel.axes.size(); ++i) {
+    bool index = kernel.axes[i].index == word;
+    if (!index && kernel.axes[i].name != word)
+      continue;
+    ExprPtr e = make(index ? ExprKind::AxisIndex : ExprKind::AxisLength, syntax);
+    e->ref = static_cast<int>(i);
+    e->type.dtype = DType::I64;
+    if (index)
+      e->type.axes = {static_cast<int>(i)};
+    return e;
+  }
+  std::vector<std::string> known = localNames();
+  for (const Argument &argument : kernel.arguments)
+    known.push_back(argument.name);
+  for (const Axis &axis : kernel.axes) {
+    known.push_back(axis.index);
+    known.push_back(axis.name);
+  }
+  if (kFunctions.count(word) || word == "matmul" || word == "softmax" ||
+      word == "scale" || word == "mask" || word == "select" || word == "cast") {
+    diagnostics.report("function-without-call", syntax.span,
+                       fmt::format("'{}' is a function; call it with (...)",
+                                   word));
+    return nullptr;
+  }
+  diagnostics.report("unknown-name", syntax.span,
+                     fmt::format("unknown name '{}'", word),
+                     nearest(word, known));
+  return nullptr;
+}
+
+std::unique_ptr<Expr> ExprChecker::unary(const SyntaxExpr &syntax) {
+  ExprPtr operand = check(syntax.children[0]);
+  if (!operand)
+    return nullptr;
+  ExprPtr e = make(ExprKind::Unary, syntax);
+  e->op = syntax.op;
+  e->type.axes = operand->type.axes;
+  if (syntax.op == Op::Not) {
+    if (operand->type.dtype != DType::I1) {
+      diagnostics.report("condition-expected", operand->span,
+                         "'not' takes a condition, not a number");
+      return nullptr;
+    }
+    e->type.dtype = DType::I1;
+  } else {
+    if (!number(*operand, "'-'"))
+      return nullptr;
+    e->type.dtype = isInteger(operand->type.dtype) ? DType::I64 : DType::F32;
+  }
+  e->operands.push_back(std::move(operand));
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::binary(const SyntaxExpr &syntax) {
+  ExprPtr left = check(syntax.children[0]);
+  ExprPtr right = check(syntax.children[1]);
+  if (!left || !right)
+    return nullptr;
+  ExprPtr e = make(ExprKind::Binary, syntax);
+  e->op = syntax.op;
+  e->type.axes = join(left->type.axes, right->type.axes);
+  if (syntax.op == Op::And || syntax.op == Op::Or) {
+    for (Expr *operand : {left.get(), right.get()})
+      if (operand->type.dtype != DType::I1) {
+        diagnostics.report("condition-expected", operand->span,
+                           fmt::format("'{}' takes conditions, not numbers",
+                                       syntax.text));
+        return nullptr;
+      }
+    e->type.dtype = DType::I1;
+  } else {
+    std::string where = "'" + syntax.text + "'";
+    if (!number(*left, where.c_str()) || !number(*right, where.c_str()))
+      return nullptr;
+    bool exact = isInteger(left->type.dtype) && isInteger(right->type.dtype);
+    if (syntax.op == Op::Div && right->kind == ExprKind::IntLiteral &&
+        right->integer == 0) {
+      diagnostics.report("divide-by-zero", right->span, "division by zero");
+      return nullptr;
+    }
+    bool compares = syntax.op >= Op::Eq && syntax.op <= Op::Ge;
+    e->type.dtype = compares ? DType::I1 : exact ? DType::I64 : DType::F32;
+  }
+  e->operands.push_back(std::move(left));
+  e->operands.push_back(std::move(right));
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::call(const SyntaxExpr &syntax) {
+  const std::string &callee = syntax.text;
+  if (callee == "matmul")
+    return matmul(syntax);
+  if (callee == "scale")
+    return scale(syntax);
+  if (callee == "mask")
+    return mask(syntax);
+  if (callee == "softmax")
+    return softmax(syntax);
+  if (callee == "select")
+    return select(syntax);
+  if (callee == "cast")
+    return cast(syntax);
+  auto found = kFunctions.find(callee);
+  if (found != kFunctions.end())
+    return function(syntax, found->second);
+  std::vector<std::string> known = {"matmul", "scale",  "mask",
+                                    "softmax", "select", "cast"};
+  for (auto &[name, op] : kFunctions)
+    known.push_back(name);
+  bool tensor = std::any_of(
+      kernel.arguments.begin(), kernel.arguments.end(),
+      [&](const Argument &a) { return a.name == callee && !a.scalar; });
+  if (tensor)
+    diagnostics.report("call-of-tensor", syntax.nameSpan,
+                       fmt::format("'{}' is a tensor; read it with [...]",
+                                   callee));
+  else
+    diagnostics.report("unknown-function", syntax.nameSpan,
+                       fmt::format("unknown function '{}'", callee),
+                       nearest(callee, known));
+  return nullptr;
+}
+
+std::unique_ptr<Expr> ExprChecker::function(const SyntaxExpr &syntax, Op op) {
+  bool two = op == Op::Min || op == Op::Max;
+  std::string usage = two ? syntax.text + "(x, y)" : syntax.text + "(x)";
+  if (!keywords(syntax, {}) || !count(syntax, two ? 2 : 1, two ? 2 : 1,
+                                      usage.c_str()))
+    return nullptr;
+  ExprPtr e = make(two ? ExprKind::Binary : ExprKind::Unary, syntax);
+  e->op = op;
+  bool exact = true, good = true;
+  for (const SyntaxExpr &child : syntax.children) {
+    ExprPtr operand = check(child);
+    if (!operand || !number(*operand, ("'" + syntax.text + "'").c_str())) {
+      good = false;
+      continue;
+    }
+    exact &= isInteger(operand->type.dtype);
+    e->type.axes = join(e->type.axes, operand->type.axes);
+    e->operands.push_back(std::move(operand));
+  }
+  if (!good)
+    return nullptr;
+  bool keepsIntegers = two || op == Op::Abs || op == Op::Floor;
+  e->type.dtype = exact && keepsIntegers ? DType::I64 : DType::F32;
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::select(const SyntaxExpr &syntax) {
+  if (!keywords(syntax, {}) ||
+      !count(syntax, 3, 3, "select(condition, if_true, if_false)"))
+    return nullptr;
+  ExprPtr condition = check(syntax.children[0]);
+  ExprPtr yes = check(syntax.children[1]);
+  ExprPtr no = check(syntax.children[2]);
+  if (!condition || !yes || !no)
+    return nullptr;
+  if (condition->type.dtype != DType::I1) {
+    diagnostics.report("condition-expected", condition->span,
+                       "select takes a condition first, not a number");
+    return nullptr;
+  }
+  if ((yes->type.dtype == DType::I1) != (no->type.dtype == DType::I1)) {
+    diagnostics.report("select-branches", syntax.span,
+                       "select must choose between two numbers or two "
+                       "conditions");
+    return nullptr;
+  }
+  ExprPtr e = make(ExprKind::Select, syntax);
+  bool exact = isInteger(yes->type.dtype) && isInteger(no->type.dtype);
+  e->type.dtype = yes->type.dtype == DType::I1 ? DType::I1
+                  : exact                      ? DType::I64
+                                               : DType::F32;
+  e->type.axes = join(join(condition->type.axes, yes->type.axes), no->type.axes);
+  e->operands.push_back(std::move(condition));
+  e->operands.push_back(std::move(yes));
+  e->operands.push_back(std::move(no));
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::cast(const SyntaxExpr &syntax) {
+  if (!keywords(syntax, {}) || !count(syntax, 2, 2, "cast(x, dtype)"))
+    return nullptr;
+  ExprPtr operand = check(syntax.children[0]);
+  const SyntaxExpr &word = syntax.children[1];
+  if (word.kind != SyntaxExpr::NameRef) {
+    diagnostics.report("cast-dtype", word.span,
+                       "cast takes a dtype such as f32 second");
+    return nullptr;
+  }
+  std::optional<DType> to = resolveDType(word.text, word.span, diagnostics);
+  if (!operand || !to)
+    return nullptr;
+  DType from = operand->type.dtype;
+  if (*to == DType::I1 && from != DType::I1) {
+    diagnostics.report("cast-to-condition", syntax.span,
+                       "a number does not cast to a condition; compare it",
+                       std::nullopt);
+    return nullptr;
+  }
+  if (isInteger(*to) && isFloat(from)) {
+    diagnostics.report("cast-to-integer", syntax.span,
+                       "a float does not cast to an integer; index expressions "
+                       "stay exact (C9)");
+    return nullptr;
+  }
+  ExprPtr e = make(ExprKind::Cast, syntax);
+  e->type.dtype = *to;
+  e->type.axes = operand->type.axes;
+  e->operands.push_back(std::move(operand));
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::read(const SyntaxExpr &syntax) {
+  int id = -1;
+  for (size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (kernel.arguments[i].name == syntax.text && lookUpLocal(syntax.text) < 0)
+      id = static_cast<int>(i);
+  if (id < 0 || kernel.arguments[id].scalar) {
+    if (broken.count(syntax.text))
+      return nullptr;
+    std::vector<std::string> tensors;
+    for (const Argument &argument : kernel.arguments)
+      if (!argument.scalar)
+        tensors.push_back(argument.name);
+    bool other = id >= 0 || lookUpLocal(syntax.text) >= 0;
+    diagnostics.report("read-not-tensor", syntax.nameSpan,
+                       fmt::format("'{}' is not a tensor argument; only those "
+                                   "are read with [...]",
+                                   syntax.text),
+                       other ? std::nullopt : nearest(syntax.text, tensors));
+    return nullptr;
+  }
+  if (broken.count(syntax.text))
+    return nullptr;
+  const Argument &argument = kernel.arguments[id];
+  ExprPtr e = make(ExprKind::Read, syntax);
+  e->ref = id;
+  e->type.dtype = argument.type.dtype == DType::I32 ? DType::I64
+                                                    : argument.type.dtype;
+  if (syntax.children.size() != argument.type.axes.size()) {
+    diagnostics.report("read-rank", syntax.span,
+                       fmt::format("'{}' has axes {} and takes {} ind{}, not {}",
+                                   syntax.text,
+                                   showAxes(kernel, argument.type.axes),
+                                   argument.type.axes.size(),
+                                   argument.type.axes.size() == 1 ? "ex" : "ices",
+                                   syntax.children.size()));
+    return nullptr;
+  }
+  bool good = true;
+  for (const SyntaxExpr &child : syntax.children) {
+    ExprPtr index = check(child);
+    if (index && !isInteger(index->type.dtype)) {
+      std::optional<std::string> fix;
+      diagnostics.report("read-index", index->span,
+                         "an index must be an integer", fix);
+      index = nullptr;
+    }
+    if (!index) {
+      good = false;
+      continue;
+    }
+    e->type.axes = join(e->type.axes, index->type.axes);
+    e->operands.push_back(std::move(index));
+  }
+  return good ? std::move(e) : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor operations
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<Expr> ExprChecker::matmul(const SyntaxExpr &syntax) {
+  bool good = keywords(syntax, {"over"}) &
+              count(syntax, 2, 2, "matmul(a, b, over=AXIS)");
+  int axis = over(syntax);
+  if (!good)
+    return nullptr;
+  ExprPtr a = check(syntax.children[0]), b = check(syntax.children[1]);
+  if (!a || !b || axis < 0)
+    return nullptr;
+  for (Expr *operand : {a.get(), b.get()}) {
+    if (!isFloat(operand->type.dtype)) {
+      diagnostics.report("matmul-dtype", operand->span,
+                         "matmul multiplies floats; cast the operand");
+      return nullptr;
+    }
+    if (!hasAxis(operand->type, axis)) {
+      diagnostics.report("over-missing", operand->span,
+                         fmt::format("this operand has axes {} but no '{}'",
+                                     showAxes(kernel, operand->type.axes),
+                                     kernel.axes[axis].name));
+      return nullptr;
+    }
+  }
+  ExprPtr e = make(ExprKind::Matmul, syntax);
+  e->ref = axis;
+  // Batch axes in a's order, then a's own, then b's own.
+  std::vector<int> batch, freeA, freeB;
+  auto partner = [&](int x, const std::vector<int> &axes) {
+    for (int y : axes)
+      if (reaches(x, y) || reaches(y, x))
+        return y;
+    return -1;
+  };
+  for (int x : a->type.axes) {
+    if (x == axis)
+      continue;
+    int y = partner(x, b->type.axes);
+    if (y < 0)
+      freeA.push_back(x);
+    else
+      batch.push_back(reaches(x, y) ? x : y);
+  }
+  for (int x : b->type.axes)
+    if (x != axis && partner(x, a->type.axes) < 0)
+      freeB.push_back(x);
+  for (auto *part : {&batch, &freeA, &freeB})
+    for (int x : *part)
+      if (!hasAxis(e->type, x))
+        e->type.axes.push_back(x);
+  e->operands.push_back(std::move(a));
+  e->operands.push_back(std::move(b));
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::scale(const SyntaxExpr &syntax) {
+  if (!keywords(syntax, {}) || !count(syntax, 2, 2, "scale(s, factor)"))
+    return nullptr;
+  ExprPtr s = check(syntax.children[0]), c = check(syntax.children[1]);
+  if (!s || !c || !number(*s, "scale") || !number(*c, "scale"))
+    return nullptr;
+  ExprPtr e = make(ExprKind::Scale, syntax);
+  e->type.axes = join(s->type.axes, c->type.axes);
+  e->operands.push_back(std::move(s));
+  e->operands.push_back(std::move(c));
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::mask(const SyntaxExpr &syntax) {
+  if (!keywords(syntax, {}) || !count(syntax, 2, 2, "mask(s, condition)"))
+    return nullptr;
+  ExprPtr s = check(syntax.children[0]), p = check(syntax.children[1]);
+  if (!s || !p || !number(*s, "mask"))
+    return nullptr;
+  if (p->type.dtype != DType::I1) {
+    diagnostics.report("condition-expected", p->span,
+                       "mask keeps scores where a condition holds; this is a "
+                       "number");
+    return nullptr;
+  }
+  ExprPtr e = make(ExprKind::Mask, syntax);
+  e->type.axes = join(s->type.axes, p->type.axes);
+  e->operands.push_back(std::move(s));
+  e->operands.push_back(std::move(p));
+  return e;
+}
+
+std::unique_ptr<Expr> ExprChecker::softmax(const SyntaxExpr &syntax) {
+  bool good = keywords(syntax, {"over", "sink"}) &
+              count(syntax, 1, 1, "softmax(s, over=AXIS)");
+  int axis = over(syntax);
+  if (!good)
+    return nullptr;
+  ExprPtr s = check(syntax.children[0]);
+  const SyntaxExpr *sinkSyntax = keyword(syntax, "sink");
+  ExprPtr sink = sinkSyntax ? check(*sinkSyntax) : nullptr;
+  if (!s || axis < 0 || (sinkSyntax && !sink) || !number(*s, "softmax"))
+    return nullptr;
+  if (!hasAxis(s->type, axis)) {
+    diagnostics.report("over-missing", s->span,
+                       fmt::format("this operand has axes {} but no '{}'",
+                                   showAxes(kernel, s->type.axes),
+                                   kernel.axes[axis].name));
+    return nullptr;
+  }
+  ExprPtr e = make(ExprKind::Softmax, syntax);
+  e->ref = axis;
+  e->type.axes = s->type.axes;
+  if (sink) {
+    if (!number(*sink, "sink"))
+      return nullptr;
+    for (int x : sink->type.axes) {
+      bool inside = std::any_of(
+          s->type.axes.begin(), s->type.axes.end(),
+          [&](int y) { return y != axis && reaches(y, x); });
+      if (!inside) {
+        diagnostics.report("sink-axes", sink->span,
+                           fmt::format("the sink may vary along the axes of the "
+                                       "scores but not along '{}'",
+                                       kernel.axes[x].name));
+        return nullptr;
+      }
+    }
+  }
+  e->operands.push_back(std::move(s));
+  if (sink)
+    e->operands.push_back(std::move(sink));
+  return e;
+}

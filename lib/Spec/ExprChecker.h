@@ -1,0 +1,72 @@
+//===- ExprChecker.h - types of expressions -------------------------------===//
+#ifndef ATTN_LIB_SPEC_EXPRCHECKER_H
+#define ATTN_LIB_SPEC_EXPRCHECKER_H
+
+#include "lib/Spec/Diagnostics.h"
+#include "lib/Spec/Syntax.h"
+
+#include <map>
+#include <set>
+
+namespace attn::spec {
+
+/// The dtype a word names; reports unknown ones and those not supported yet.
+std::optional<DType> resolveDType(const std::string &word, Span span,
+                                  Diagnostics &diagnostics);
+
+/// "[B, H, M]".
+std::string showAxes(const Kernel &kernel, const std::vector<int> &axes);
+
+/// Gives types to statements in order, and appends them to the kernel's body.
+class ExprChecker {
+public:
+  ExprChecker(Kernel &kernel, Diagnostics &diagnostics,
+              std::set<std::string> broken)
+      : kernel(kernel), diagnostics(diagnostics), broken(std::move(broken)) {}
+
+  void statement(const SyntaxStatement &syntax);
+
+  /// Id of the local a name means now, -1 when there is none.
+  int lookUpLocal(const std::string &name) const;
+  bool isBroken(const std::string &name) const { return broken.count(name); }
+  std::vector<std::string> localNames() const;
+
+private:
+  using ExprPtr = std::unique_ptr<Expr>;
+
+  // Each returns null after a report (its own or an operand's).
+  ExprPtr check(const SyntaxExpr &syntax);
+  ExprPtr name(const SyntaxExpr &syntax);
+  ExprPtr unary(const SyntaxExpr &syntax);
+  ExprPtr binary(const SyntaxExpr &syntax);
+  ExprPtr call(const SyntaxExpr &syntax);
+  ExprPtr read(const SyntaxExpr &syntax);
+  ExprPtr function(const SyntaxExpr &syntax, Op op);
+  ExprPtr select(const SyntaxExpr &syntax);
+  ExprPtr cast(const SyntaxExpr &syntax);
+  ExprPtr matmul(const SyntaxExpr &syntax);
+  ExprPtr scale(const SyntaxExpr &syntax);
+  ExprPtr mask(const SyntaxExpr &syntax);
+  ExprPtr softmax(const SyntaxExpr &syntax);
+
+  ExprPtr make(ExprKind kind, const SyntaxExpr &syntax);
+  bool count(const SyntaxExpr &syntax, size_t least, size_t most,
+             const char *usage);
+  bool keywords(const SyntaxExpr &syntax, const std::vector<std::string> &known);
+  const SyntaxExpr *keyword(const SyntaxExpr &syntax, const char *word);
+  /// The axis an `over=` names, -1 after a report.
+  int over(const SyntaxExpr &syntax);
+  bool number(const Expr &e, const char *where);
+  std::vector<int> join(const std::vector<int> &a, const std::vector<int> &b);
+  bool reaches(int outer, int axis) const;
+  bool hasAxis(const Type &type, int axis) const;
+
+  Kernel &kernel;
+  Diagnostics &diagnostics;
+  std::set<std::string> broken;
+  std::map<std::string, int> scope;
+};
+
+} // namespace attn::spec
+
+#endif // ATTN_LIB_SPEC_EXPRCHECKER_H

@@ -1,0 +1,176 @@
+//===- Lexer.cpp - text to tokens -----------------------------------------===//
+
+#include "lib/Spec/Lexer.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+using namespace attn::spec;
+
+static bool isLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
+namespace {
+struct Lexer {
+  const std::string &text;
+  Diagnostics &diagnostics;
+  std::vector<Token> tokens;
+  uint32_t at = 0;
+
+  char peek(uint32_t ahead = 0) const {
+    return at + ahead < text.size() ? text[at + ahead] : '\0';
+  }
+
+  void push(Token::Kind kind, uint32_t begin) {
+    Token token;
+    token.kind = kind;
+    token.span = {begin, at};
+    token.text = text.substr(begin, at - begin);
+    tokens.push_back(std::move(token));
+  }
+
+  void number() {
+    uint32_t begin = at;
+    bool real = false;
+    while (isDigit(peek()))
+      ++at;
+    if (peek() == '.' && isDigit(peek(1))) {
+      real = true;
+      ++at;
+      while (isDigit(peek()))
+        ++at;
+    } else if (peek() == '.') {
+      real = true;
+      ++at;
+    }
+    if (peek() == 'e' || peek() == 'E') {
+      uint32_t sign = peek(1) == '+' || peek(1) == '-';
+      if (isDigit(peek(1 + sign))) {
+        real = true;
+        at += 1 + sign;
+        while (isDigit(peek()))
+          ++at;
+      }
+    }
+    if (isLetter(peek()) || peek() == '.') {
+      while (isLetter(peek()) || isDigit(peek()) || peek() == '.')
+        ++at;
+      diagnostics.report("bad-number", {begin, at},
+                         fmt::format("'{}' is not a number",
+                                     text.substr(begin, at - begin)));
+      push(Token::Int, begin);
+      return;
+    }
+    push(real ? Token::Float : Token::Int, begin);
+    Token &token = tokens.back();
+    errno = 0;
+    token.real = std::strtod(token.text.c_str(), nullptr);
+    if (real && !std::isfinite(token.real)) {
+      diagnostics.report("number-too-large", token.span,
+                         "number is too large for a float");
+      token.real = 0;
+    }
+    if (!real) {
+      errno = 0;
+      token.integer = std::strtoll(token.text.c_str(), nullptr, 10);
+      if (errno == ERANGE) {
+        diagnostics.report("number-too-large", token.span,
+                           "integer does not fit 64 bits");
+        token.integer = 0;
+      }
+    }
+  }
+
+  /// Operators of other languages, with ours.
+  bool foreignOperator() {
+    static const std::pair<const char *, const char *> kForeign[] = {
+        {"&&", "and"}, {"||", "or"}, {"**", "exp2 or a product"}};
+    for (auto [theirs, ours] : kForeign)
+      if (text.compare(at, 2, theirs) == 0) {
+        uint32_t begin = at;
+        at += 2;
+        bool word = std::string(theirs) != "**";
+        diagnostics.report(
+            "foreign-operator", {begin, at},
+            fmt::format("'{}' is not an operator here; write {}{}{}", theirs,
+                        word ? "'" : "", ours, word ? "'" : ""),
+            word ? std::optional<std::string>(ours) : std::nullopt);
+        Token token;
+        token.kind = word ? Token::Word : Token::Punct;
+        token.span = {begin, at};
+        token.text = word ? ours : "*";
+        tokens.push_back(token);
+        return true;
+      }
+    if (peek() == '!' && peek(1) != '=') {
+      uint32_t begin = at++;
+      diagnostics.report("foreign-operator", {begin, at},
+                         "'!' is not an operator here; write 'not'", "not ");
+      Token token;
+      token.kind = Token::Word;
+      token.span = {begin, at};
+      token.text = "not";
+      tokens.push_back(token);
+      return true;
+    }
+    return false;
+  }
+
+  void run() {
+    while (at < text.size()) {
+      char c = peek();
+      uint32_t begin = at;
+      if (c == '\n') {
+        ++at;
+        push(Token::Newline, begin);
+      } else if (c == ' ' || c == '\t' || c == '\r') {
+        ++at;
+      } else if (c == '#') {
+        while (at < text.size() && peek() != '\n')
+          ++at;
+      } else if (isLetter(c)) {
+        while (isLetter(peek()) || isDigit(peek()))
+          ++at;
+        push(Token::Word, begin);
+      } else if (isDigit(c) || (c == '.' && isDigit(peek(1)))) {
+        number();
+      } else if (!foreignOperator()) {
+        static const char *const kTwo[] = {"->", "<=", ">=", "==", "!="};
+        bool two = false;
+        for (const char *op : kTwo)
+          two |= text.compare(at, 2, op) == 0;
+        static const std::string kOne = "()[]{},:=+-*/<>";
+        if (two || kOne.find(c) != std::string::npos) {
+          at += two ? 2 : 1;
+          push(Token::Punct, begin);
+        } else {
+          // One report for a run of foreign bytes (UTF-8 sequences included).
+          auto foreign = [&](char d) {
+            return d != '\n' && d != ' ' && d != '\t' && d != '\r' &&
+                   !isLetter(d) && !isDigit(d) && d != '#' && d != '!' &&
+                   kOne.find(d) == std::string::npos;
+          };
+          while (at < text.size() && foreign(peek()))
+            ++at;
+          at = std::max(at, begin + 1);
+          diagnostics.report("bad-character", {begin, at},
+                             "character that the language does not use", "");
+        }
+      }
+    }
+    push(Token::End, at);
+  }
+};
+} // namespace
+
+std::vector<Token> attn::spec::tokenize(const std::string &text,
+                                        Diagnostics &diagnostics) {
+  Lexer lexer{text, diagnostics, {}, 0};
+  lexer.run();
+  return std::move(lexer.tokens);
+}

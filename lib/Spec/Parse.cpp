@@ -1,0 +1,84 @@
+//===- Parse.cpp - .attn text to a checked syntax tree --------------------===//
+
+#include "lib/Spec/Parse.h"
+#include "lib/Spec/Checker.h"
+#include "lib/Spec/Parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+using namespace attn::spec;
+
+const char *attn::spec::spelling(DType type) {
+  static const char *const kNames[] = {"f16",    "bf16", "f32", "f8e4m3",
+                                       "f8e5m2", "i32",  "i64", "i1"};
+  return kNames[static_cast<int>(type)];
+}
+
+int attn::spec::byteSize(DType type) {
+  static const int kSizes[] = {2, 2, 4, 1, 1, 4, 8, 1};
+  return kSizes[static_cast<int>(type)];
+}
+
+int Kernel::findAxis(const std::string &axisName) const {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].name == axisName)
+      return static_cast<int>(i);
+  return -1;
+}
+
+ParseResult attn::spec::parse(std::string path, std::string text,
+                              const Binds &binds) {
+  ParseResult result;
+  result.module.path = std::move(path);
+  result.module.text = std::move(text);
+  Diagnostics diagnostics;
+  // Spans are 32-bit; no spec comes near, so refuse rather than wrap.
+  if (result.module.text.size() > (1u << 24)) {
+    diagnostics.report("file-too-large", {}, "the file is larger than 16 MiB");
+    result.diagnostics = std::move(diagnostics.list);
+    return result;
+  }
+  std::vector<SyntaxKernel> kernels =
+      parseSyntax(result.module.text, diagnostics);
+  std::set<std::string> names;
+  for (const SyntaxKernel &kernel : kernels) {
+    if (!names.insert(kernel.name.text).second)
+      diagnostics.report("kernel-repeated", kernel.name.span,
+                         fmt::format("kernel '{}' is declared twice",
+                                     kernel.name.text));
+    result.module.kernels.push_back(checkKernel(kernel, binds, diagnostics));
+  }
+  std::stable_sort(diagnostics.list.begin(), diagnostics.list.end(),
+                   [](const Diagnostic &a, const Diagnostic &b) {
+                     return a.span.begin < b.span.begin;
+                   });
+  result.diagnostics = std::move(diagnostics.list);
+  return result;
+}
+
+ParseResult attn::spec::parseFile(const std::string &path, const Binds &binds) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (file)
+    text << file.rdbuf();
+  if (!file || file.bad() || (text.fail() && !file.eof() && file.peek() != EOF)) {
+    ParseResult result;
+    result.module.path = path;
+    result.diagnostics.push_back(
+        {"unreadable-file",
+         fmt::format("cannot read the file: {}",
+                     errno ? std::strerror(errno) : "not a regular file"),
+         {},
+         std::nullopt});
+    return result;
+  }
+  return parse(path, text.str(), binds);
+}

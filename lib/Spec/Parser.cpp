@@ -1,0 +1,497 @@
+//===- Parser.cpp - tokens to syntax --------------------------------------===//
+//
+//   file      = { kernel }
+//   kernel    = "kernel" name "(" params ")" "->" "(" params ")"
+//               [ "where" name "=" expr { "," ... } ] "{" { statement } "}"
+//   param     = name ":" dtype [ "[" [ axis { "," axis } ] "]" ]
+//   statement = name { "," name } "=" expr newline
+//   expr      = or; or = and { "or" and }; and = not { "and" not }
+//   not       = "not" not | compare; compare = sum [ cmp sum ]
+//   sum       = product { ("+"|"-") product }
+//   product   = unary { ("*"|"/") unary }; unary = "-" unary | primary
+//   primary   = number | name | name "(" args ")" | name "[" exprs "]" | "(" expr ")"
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Spec/Parser.h"
+#include "lib/Spec/Lexer.h"
+
+#include <fmt/format.h>
+
+using namespace attn::spec;
+
+/// Deeper expressions are refused: recursion must not exhaust the stack.
+static constexpr int kMaxDepth = 200;
+
+namespace {
+/// Thrown after a report, caught where parsing can go on.
+struct Recover {};
+
+struct Parser {
+  Diagnostics &diagnostics;
+  std::vector<Token> tokens;
+  size_t at = 0;
+  int brackets = 0; ///< Inside ( or [ newlines do not end a statement.
+  int depth = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Tokens
+  //===--------------------------------------------------------------------===//
+
+  const Token &peek() {
+    if (brackets > 0)
+      skipNewlines();
+    return tokens[at];
+  }
+  void skipNewlines() {
+    while (tokens[at].kind == Token::Newline)
+      ++at;
+  }
+  Token take() {
+    Token token = peek();
+    if (token.kind != Token::End)
+      ++at;
+    return token;
+  }
+  bool is(const char *text) {
+    const Token &token = peek();
+    return (token.kind == Token::Punct || token.kind == Token::Word) &&
+           token.text == text;
+  }
+  bool accept(const char *text) {
+    if (!is(text))
+      return false;
+    take();
+    return true;
+  }
+  uint32_t lastEnd() const { return at == 0 ? 0 : tokens[at - 1].span.end; }
+
+  std::string shown(const Token &token) {
+    switch (token.kind) {
+    case Token::End:
+      return "the end of the file";
+    case Token::Newline:
+      return "the end of the line";
+    default:
+      return "'" + token.text + "'";
+    }
+  }
+  [[noreturn]] void fail(const char *id, std::string wanted,
+                         std::optional<std::string> fix = std::nullopt) {
+    const Token &token = peek();
+    diagnostics.report(id, token.span,
+                       fmt::format("expected {}, found {}", wanted, shown(token)),
+                       std::move(fix));
+    throw Recover{};
+  }
+  Name name(const char *id, const char *what) {
+    static const char *const kReserved[] = {"kernel", "where", "and",  "or",
+                                            "not",    "true",  "false"};
+    const Token &token = peek();
+    if (token.kind != Token::Word)
+      fail(id, what);
+    for (const char *word : kReserved)
+      if (token.text == word) {
+        diagnostics.report("reserved-word", token.span,
+                           fmt::format("'{}' is a word of the language and "
+                                       "cannot be a name",
+                                       token.text));
+        throw Recover{};
+      }
+    Token taken = take();
+    return {taken.text, taken.span};
+  }
+  /// "(" or "[" ... its partner.
+  void open(const char *text, const char *id, const char *what) {
+    if (!is(text))
+      fail(id, what);
+    take();
+    ++brackets;
+  }
+  void close(const char *text, const char *what) {
+    if (!is(text))
+      fail("expected-close", what);
+    --brackets;
+    ++at; // Not take(): the newline after it may end the statement.
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Expressions
+  //===--------------------------------------------------------------------===//
+
+  struct Deeper {
+    Parser &parser;
+    Deeper(Parser &p) : parser(p) {
+      if (++parser.depth > kMaxDepth) {
+        parser.diagnostics.report("too-deep", parser.peek().span,
+                                  fmt::format("expression nests deeper than {} "
+                                              "levels; name a part of it",
+                                              kMaxDepth));
+        --parser.depth;
+        throw Recover{};
+      }
+    }
+    ~Deeper() { --parser.depth; }
+  };
+
+  SyntaxExpr expr() {
+    Deeper deeper(*this);
+    return binary(0);
+  }
+
+  /// Operators by binding strength, weakest first.
+  static int level(const Token &token, Op &op) {
+    static const struct {
+      const char *text;
+      Op op;
+      int level;
+    } kTable[] = {{"or", Op::Or, 0},  {"and", Op::And, 1}, {"==", Op::Eq, 3},
+                  {"!=", Op::Ne, 3},  {"<", Op::Lt, 3},    {"<=", Op::Le, 3},
+                  {">", Op::Gt, 3},   {">=", Op::Ge, 3},   {"+", Op::Add, 4},
+                  {"-", Op::Sub, 4},  {"*", Op::Mul, 5},   {"/", Op::Div, 5}};
+    if (token.kind == Token::Word || token.kind == Token::Punct)
+      for (auto &row : kTable)
+        if (token.text == row.text) {
+          op = row.op;
+          return row.level;
+        }
+    return -1;
+  }
+
+  SyntaxExpr binary(int strength) {
+    if (strength == 2) {
+      if (is("not")) {
+        Deeper deeper(*this);
+        Token token = take();
+        return unary(Op::Not, token, binary(2));
+      }
+      return binary(3);
+    }
+    if (strength == 6)
+      return prefix();
+    SyntaxExpr left = binary(strength + 1);
+    bool compared = false;
+    int chain = 0;
+    while (true) {
+      Op op = Op::None;
+      if (level(peek(), op) != strength)
+        return left;
+      if (compared) {
+        diagnostics.report("comparison-chain", peek().span,
+                           "comparisons do not chain; join two with 'and'");
+        throw Recover{};
+      }
+      if (++chain > 10000) {
+        diagnostics.report("too-deep", peek().span,
+                           "expression is too long; name a part of it");
+        throw Recover{};
+      }
+      compared = strength == 3;
+      Token token = take();
+      SyntaxExpr right = binary(strength + 1);
+      SyntaxExpr both;
+      both.kind = SyntaxExpr::Binary;
+      both.op = op;
+      both.text = token.text;
+      both.nameSpan = token.span;
+      both.span = {left.span.begin, right.span.end};
+      // A long sum is a deep tree: the checker recurses over it.
+      if (++size > 2000) {
+        diagnostics.report("too-deep", token.span,
+                           "statement is too long; name a part of it");
+        throw Recover{};
+      }
+      both.children.push_back(std::move(left));
+      both.children.push_back(std::move(right));
+      left = std::move(both);
+    }
+  }
+  int size = 0; ///< Operators in this statement.
+
+  SyntaxExpr unary(Op op, const Token &token, SyntaxExpr operand) {
+    SyntaxExpr e;
+    e.kind = SyntaxExpr::Unary;
+    e.op = op;
+    e.text = token.text;
+    e.nameSpan = token.span;
+    e.span = {token.span.begin, operand.span.end};
+    e.children.push_back(std::move(operand));
+    return e;
+  }
+
+  SyntaxExpr prefix() {
+    if (is("-")) {
+      Deeper deeper(*this);
+      Token token = take();
+      return unary(Op::Neg, token, prefix());
+    }
+    return primary();
+  }
+
+  SyntaxExpr primary() {
+    const Token &token = peek();
+    SyntaxExpr e;
+    e.span = e.nameSpan = token.span;
+    if (token.kind == Token::Int || token.kind == Token::Float) {
+      e.kind = token.kind == Token::Int ? SyntaxExpr::Int : SyntaxExpr::Float;
+      e.integer = token.integer;
+      e.real = token.real;
+      take();
+      return e;
+    }
+    if (is("(")) {
+      uint32_t begin = token.span.begin;
+      open("(", "expected-expression", "'('");
+      e = expr();
+      close(")", "')'");
+      e.span = {begin, lastEnd()};
+      return e;
+    }
+    if (is("true") || is("false")) {
+      e.kind = SyntaxExpr::Bool;
+      e.integer = is("true");
+      take();
+      return e;
+    }
+    if (token.kind != Token::Word || is("and") || is("or") || is("not") ||
+        is("kernel") || is("where"))
+      fail("expected-expression", "an expression");
+    e.text = token.text;
+    take();
+    if (is("(")) {
+      e.kind = SyntaxExpr::Call;
+      open("(", "expected-expression", "'('");
+      arguments(e);
+      close(")", "',' or ')'");
+    } else if (is("[")) {
+      e.kind = SyntaxExpr::Index;
+      open("[", "expected-expression", "'['");
+      while (!is("]")) {
+        e.children.push_back(expr());
+        if (!accept(","))
+          break;
+      }
+      close("]", "',' or ']'");
+    } else {
+      e.kind = SyntaxExpr::NameRef;
+    }
+    e.span.end = lastEnd();
+    return e;
+  }
+
+  void arguments(SyntaxExpr &call) {
+    while (!is(")")) {
+      peek();
+      bool keyword = tokens[at].kind == Token::Word && at + 1 < tokens.size() &&
+                     tokens[at + 1].kind == Token::Punct &&
+                     tokens[at + 1].text == "=";
+      if (keyword) {
+        Name word = name("expected-name", "a name");
+        take();
+        for (auto &[other, value] : call.keywords)
+          if (other.text == word.text)
+            diagnostics.report("keyword-repeated", word.span,
+                               fmt::format("'{}' is given twice", word.text));
+        call.keywords.emplace_back(word, expr());
+      } else {
+        SyntaxExpr value = expr();
+        if (!call.keywords.empty())
+          diagnostics.report("positional-after-keyword", value.span,
+                             "a plain argument must come before 'name=' ones");
+        call.children.push_back(std::move(value));
+      }
+      if (!accept(","))
+        break;
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Kernels
+  //===--------------------------------------------------------------------===//
+
+  SyntaxParam param() {
+    SyntaxParam p;
+    p.name = name("expected-name", "a name");
+    if (!is(":"))
+      fail("expected-colon", "':' and a type");
+    take();
+    p.type.dtype = name("expected-type", "a type such as bf16[B, H, M, D]");
+    if (is("[")) {
+      p.type.tensor = true;
+      open("[", "expected-axis", "'['");
+      while (!is("]")) {
+        p.type.axes.push_back(
+            name("expected-axis", "an axis name such as B"));
+        if (!accept(","))
+          break;
+      }
+      close("]", "',' or ']'");
+    }
+    return p;
+  }
+
+  /// Skips to the ',' or ')' that ends a broken parameter.
+  void skipParam(int outside) {
+    int nested = 0;
+    brackets = outside;
+    while (tokens[at].kind != Token::End) {
+      const Token &token = tokens[at];
+      bool punct = token.kind == Token::Punct;
+      if (punct && (token.text == "{" || token.text == "}" || token.text == "->"))
+        return;
+      if (token.kind == Token::Word && token.text == "kernel")
+        return;
+      if (punct && nested == 0 && (token.text == "," || token.text == ")"))
+        return;
+      if (punct && (token.text == "[" || token.text == "("))
+        ++nested;
+      if (punct && (token.text == "]" || token.text == ")"))
+        --nested;
+      ++at;
+    }
+  }
+
+  std::vector<SyntaxParam> params(const char *id, const char *what) {
+    std::vector<SyntaxParam> list;
+    open("(", id, what);
+    int outside = brackets;
+    while (!is(")")) {
+      try {
+        list.push_back(param());
+      } catch (Recover) {
+        skipParam(outside);
+      }
+      if (!accept(","))
+        break;
+    }
+    close(")", "',' or ')'");
+    return list;
+  }
+
+  void where(SyntaxKernel &kernel) {
+    do {
+      skipNewlines();
+      if (is("{"))
+        break; // A trailing comma.
+      SyntaxWhere clause;
+      clause.axis = name("expected-axis", "an axis name such as D");
+      if (is("==")) {
+        diagnostics.report("equality-for-binding", peek().span,
+                           "a binding is written with one '='", "=");
+        take();
+      } else if (!accept("=")) {
+        fail("expected-equals", "'=' and a length");
+      }
+      clause.value = expr();
+      kernel.where.push_back(std::move(clause));
+      if (tokens[at].kind == Token::Newline) {
+        size_t mark = at;
+        skipNewlines();
+        if (!is(",") && !is("{"))
+          at = mark;
+      }
+    } while (accept(","));
+  }
+
+  SyntaxStatement statement() {
+    SyntaxStatement s;
+    size = 0;
+    s.span.begin = peek().span.begin;
+    do
+      s.targets.push_back(name("expected-statement", "a statement such as s = ..."));
+    while (accept(","));
+    if (is("==")) {
+      diagnostics.report("equality-for-binding", peek().span,
+                         "an assignment is written with one '='", "=");
+      take();
+    } else if (!accept("=")) {
+      fail("expected-equals", "'='");
+    }
+    s.value = expr();
+    s.span.end = s.value.span.end;
+    const Token &token = tokens[at];
+    if (token.kind != Token::Newline && token.kind != Token::End && !is("}"))
+      fail("expected-end-of-statement", "the end of the statement");
+    return s;
+  }
+
+  void skipStatement() {
+    brackets = 0;
+    while (tokens[at].kind != Token::End && tokens[at].kind != Token::Newline &&
+           !is("}"))
+      ++at;
+  }
+
+  SyntaxKernel kernel() {
+    SyntaxKernel k;
+    k.span = take().span; // "kernel"
+    k.name = name("expected-name", "the kernel's name");
+    k.arguments = params("expected-arguments", "'(' and the arguments");
+    skipNewlines();
+    if (!accept("->"))
+      fail("expected-arrow", "'->' and the results");
+    skipNewlines();
+    k.results = params("expected-results", "'(' and the results");
+    skipNewlines();
+    if (accept("where"))
+      where(k);
+    skipNewlines();
+    if (!is("{"))
+      fail("expected-body", "'{' and the body");
+    Token opened = take();
+    while (true) {
+      brackets = 0;
+      skipNewlines();
+      if (accept("}"))
+        return k;
+      if (peek().kind == Token::End || is("kernel")) {
+        diagnostics.report("missing-close-brace", opened.span,
+                           "the body that starts here has no '}'");
+        return k;
+      }
+      try {
+        k.body.push_back(statement());
+      } catch (Recover) {
+        skipStatement();
+      }
+    }
+  }
+
+  /// To the next kernel, past the body of a broken one.
+  void skipKernel() {
+    brackets = 0;
+    while (tokens[at].kind != Token::End && !is("kernel"))
+      ++at;
+  }
+
+  std::vector<SyntaxKernel> file() {
+    std::vector<SyntaxKernel> kernels;
+    bool any = false;
+    while (true) {
+      brackets = 0;
+      depth = 0;
+      skipNewlines();
+      if (peek().kind == Token::End)
+        break;
+      any = true;
+      try {
+        if (!is("kernel"))
+          fail("expected-kernel", "'kernel'");
+        kernels.push_back(kernel());
+      } catch (Recover) {
+        skipKernel();
+      }
+    }
+    if (!any && diagnostics.list.empty())
+      diagnostics.report("empty-file", tokens[at].span,
+                         "the file holds no kernel");
+    return kernels;
+  }
+};
+} // namespace
+
+std::vector<SyntaxKernel> attn::spec::parseSyntax(const std::string &text,
+                                                  Diagnostics &diagnostics) {
+  Parser parser{diagnostics, tokenize(text, diagnostics)};
+  return parser.file();
+}
