@@ -1,0 +1,91 @@
+//===- Chip.cpp - the tables of chips -------------------------------------===//
+
+#include "lib/Target/Chip.h"
+
+#include <iterator>
+
+using namespace attn::target;
+
+// Limits: CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability". Tensor rates: dense figures of the vendor's white papers divided
+// by SMs and boost clock (A100: 312 TFLOP/s, 108 SMs, 1.41 GHz = 2048; H100 SXM:
+// 989 TFLOP/s, 132 SMs, 1.83 GHz = 4096). mma.sync on Hopper reaches 62 % of
+// wgmma (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
+// Architecture via Microbenchmarking", 2024). f32 and special-function rates:
+// the guide's table of arithmetic throughput (128 or 64 FMA, 16 results).
+static constexpr int64_t kKiB = 1024;
+static const Architecture kArchitectures[] = {
+    // cap warps blk  regs     smem/SM     smem/block  reserved
+    {80, 64, 32, 65536, 164 * kKiB, 163 * kKiB, kKiB,
+     /*mma*/ 2048, 1024, /*wgmma*/ 0, 0, /*fma*/ 128, /*special*/ 16},
+    {86, 48, 16, 65536, 100 * kKiB, 99 * kKiB, kKiB,
+     /*mma*/ 512, 256, /*wgmma*/ 0, 0, /*fma*/ 256, /*special*/ 16},
+    {89, 48, 24, 65536, 100 * kKiB, 99 * kKiB, kKiB,
+     /*mma*/ 512, 256, /*wgmma*/ 0, 0, /*fma*/ 256, /*special*/ 16},
+    {90, 64, 32, 65536, 228 * kKiB, 227 * kKiB, kKiB,
+     /*mma*/ 2540, 1270, /*wgmma*/ 4096, 2048, /*fma*/ 256, /*special*/ 16},
+};
+
+// Clocks and memory: vendor data sheets. bandwidthShare: H200 4.3 of 4.8 TB/s
+// in a device-to-device copy (measured 2026-10-28 and 2026-11-04); the others
+// by the same share. L2: white papers, H200 as the driver reports it.
+// launchSeconds: gap between two dependent kernels of one stream.
+static const Chip kChips[] = {
+    {"NVIDIA H200", 90, 132, 1.83, 4.8e12, 0.90, 60 * kKiB * kKiB, 2.0e-6},
+    {"NVIDIA H100 80GB HBM3", 90, 132, 1.83, 3.35e12, 0.90,
+     50 * kKiB * kKiB, 2.0e-6},
+    {"NVIDIA H100 PCIe", 90, 114, 1.62, 2.0e12, 0.90, 50 * kKiB * kKiB, 2.0e-6},
+    {"NVIDIA A100-SXM4-80GB", 80, 108, 1.41, 2.039e12, 0.90,
+     40 * kKiB * kKiB, 2.5e-6},
+    {"NVIDIA A100-SXM4-40GB", 80, 108, 1.41, 1.555e12, 0.90,
+     40 * kKiB * kKiB, 2.5e-6},
+};
+
+const Architecture &attn::target::architecture(int capability) {
+  const Architecture *best = nullptr;
+  for (const Architecture &row : kArchitectures) {
+    if (row.capability == capability)
+      return row;
+    if (row.capability < capability)
+      best = &row; // Rows ascend: the last one below is the newest older.
+  }
+  return best ? *best : kArchitectures[0];
+}
+
+Chip attn::target::chipFor(const DeviceFacts &facts) {
+  for (const Chip &row : kChips)
+    if (facts.name.compare(0, row.name.size(), row.name) == 0 &&
+        facts.multiprocessors == row.multiprocessors)
+      return row;
+  Chip chip;
+  chip.name = facts.name;
+  chip.capability = facts.capability;
+  chip.multiprocessors = facts.multiprocessors > 0 ? facts.multiprocessors : 1;
+  chip.clockGHz = facts.clockGHz > 0 ? facts.clockGHz : 1.4;
+  // A driver that does not tell gets the slowest memory of such a GPU.
+  chip.bandwidth = facts.bandwidth > 0 ? facts.bandwidth : 3e11;
+  chip.bandwidthShare = 0.90;
+  chip.l2Bytes = facts.l2Bytes;
+  chip.launchSeconds = 2.5e-6;
+  return chip;
+}
+
+Roofs attn::target::roofsOf(const Chip &chip) {
+  const Architecture &arch = architecture(chip.capability);
+  double clocks = chip.multiprocessors * chip.clockGHz * 1e9;
+  Roofs roofs;
+  roofs.bandwidth = chip.bandwidth * chip.bandwidthShare;
+  roofs.matmul["mma.f16"] = arch.mmaF16 * clocks;
+  roofs.matmul["mma.tf32"] = arch.mmaTf32 * clocks;
+  roofs.matmul["fma.f32"] = arch.fmaF32 * clocks;
+  if (arch.wgmmaF16 > 0) {
+    roofs.matmul["wgmma.f16"] = arch.wgmmaF16 * clocks;
+    roofs.matmul["wgmma.tf32"] = arch.wgmmaTf32 * clocks;
+  }
+  roofs.scalar = arch.fmaF32 * clocks;
+  roofs.exponentials = arch.specialFunctions * clocks;
+  roofs.launchSeconds = chip.launchSeconds;
+  roofs.multiprocessors = chip.multiprocessors;
+  roofs.cacheBytes = chip.l2Bytes;
+  return roofs;
+}

@@ -1,0 +1,81 @@
+//===- Chip.h - hardware as data ------------------------------------------===//
+//
+// The only place with chip numbers. Everything else asks a row of a table or
+// a Roofs made from one.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_CHIP_H
+#define ATTN_LIB_TARGET_CHIP_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace attn::target {
+
+/// What one multiprocessor (SM) of a GPU architecture holds and does. Rates are
+/// per SM and clock; 0 where the architecture lacks the unit.
+struct Architecture {
+  int capability;             ///< Compute capability times ten: 80, 90.
+  int maxWarps;               ///< Resident, per SM.
+  int maxBlocks;              ///< Resident, per SM.
+  int registers;              ///< 32-bit, per SM.
+  int64_t sharedPerSm;        ///< Bytes, what all resident blocks share.
+  int64_t sharedPerBlock;     ///< Bytes, the most one block may ask for.
+  int64_t sharedReserved;     ///< Bytes the system takes from each block's share.
+  double mmaF16;              ///< FLOP of mma.sync, f16 or bf16 in, f32 sums.
+  double mmaTf32;             ///< FLOP of mma.sync, tf32 in.
+  double wgmmaF16;            ///< FLOP of wgmma, f16 or bf16 in.
+  double wgmmaTf32;           ///< FLOP of wgmma, tf32 in.
+  double fmaF32;              ///< FLOP of the f32 pipe, an FMA counting two.
+  double specialFunctions;    ///< ex2, rcp, rsqrt, ... results.
+};
+
+/// A product: how many SMs, how fast, which memory.
+struct Chip {
+  std::string name;           ///< As the driver spells it.
+  int capability = 0;
+  int multiprocessors = 0;
+  double clockGHz = 0;        ///< Kept under load on the tensor cores.
+  double bandwidth = 0;       ///< Bytes per second, by the data sheet.
+  double bandwidthShare = 0;  ///< Of `bandwidth`, what a long copy reaches.
+  int64_t l2Bytes = 0;
+  double launchSeconds = 0;   ///< From one kernel's end to the next one's start.
+};
+
+/// What the driver says of a device, for chips that have no row of their own.
+struct DeviceFacts {
+  std::string name;
+  int capability = 0;
+  int multiprocessors = 0;
+  double clockGHz = 0;
+  double bandwidth = 0;       ///< Bytes per second; 0 when unknown.
+  int64_t l2Bytes = 0;
+};
+
+/// The row for a compute capability: its own, else the newest older one with
+/// the same leading digit, else the newest older one, else the oldest.
+const Architecture &architecture(int capability);
+
+/// The row whose name begins the driver's name, else one made from `facts`.
+Chip chipFor(const DeviceFacts &facts);
+
+/// The ceilings of a roofline, for a whole device.
+struct Roofs {
+  double bandwidth = 0;       ///< Bytes per second that a long copy reaches.
+  std::map<std::string, double> matmul; ///< FLOP/s by unit ("mma.f16", ...).
+  double scalar = 0;          ///< FLOP/s of elementwise f32 work.
+  double exponentials = 0;    ///< Special-function results per second.
+  /// One pipe does matmuls, elementwise work and exponentials (a CPU): their
+  /// times add up instead of overlapping.
+  bool onePipe = false;
+  double launchSeconds = 0;
+  int multiprocessors = 1;    ///< Blocks that run side by side at occupancy 1.
+  int64_t cacheBytes = 0;     ///< Last level, where operands may stay.
+};
+
+Roofs roofsOf(const Chip &chip);
+
+} // namespace attn::target
+
+#endif // ATTN_LIB_TARGET_CHIP_H

@@ -1,0 +1,70 @@
+//===- Targets.cpp - what code can be compiled for ------------------------===//
+
+#include "lib/Target/Targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace attn::target;
+
+bool CompileTarget::has(Feature feature) const {
+  return std::find(features.begin(), features.end(), feature) !=
+         features.end();
+}
+
+const std::vector<CompileTarget> &attn::target::compileTargets() {
+  static const std::vector<CompileTarget> targets = {
+      {"cpu",
+       0,
+       false,
+       {},
+       0,
+       {"reference", "naive", "inplace", "fused", "flash"}},
+      // 99 KiB is what compute capability 8.6 and 8.9 leave a block, so that
+      // sm_80 code runs on every later GPU.
+      {"sm_80",
+       80,
+       false,
+       {Feature::MmaSync, Feature::CpAsync},
+       99 * 1024,
+       {"reference", "naive", "inplace", "fused", "flash", "pipelined"}},
+  };
+  return targets;
+}
+
+const CompileTarget *attn::target::findTarget(const std::string &name) {
+  for (const CompileTarget &target : compileTargets())
+    if (target.name == name)
+      return &target;
+  return nullptr;
+}
+
+bool attn::target::runsOn(const std::string &name, int capability,
+                          std::string &why) {
+  const CompileTarget *target = findTarget(name);
+  if (!target) {
+    why = fmt::format("target '{}' is unknown to this build; compile the spec "
+                      "for one of: cpu, sm_80",
+                      name);
+    return false;
+  }
+  if (target->isCpu() != (capability == 0)) {
+    why = target->isCpu()
+              ? "code for target 'cpu' does not run on a GPU; open the CPU "
+                "device or compile with --targets=sm_80"
+              : fmt::format("code for target '{}' needs a GPU; use a machine "
+                            "that has one or compile with --targets=cpu",
+                            name);
+    return false;
+  }
+  if (target->isCpu() || capability == target->capability ||
+      (!target->exact && capability > target->capability))
+    return true;
+  why = fmt::format("code for {} needs compute capability {}.{}{}, this device "
+                    "has {}.{}; compile for an older target or use a {} GPU",
+                    name, target->capability / 10, target->capability % 10,
+                    target->exact ? "" : " or later", capability / 10,
+                    capability % 10, target->exact ? "matching" : "newer");
+  return false;
+}
