@@ -10,6 +10,7 @@
 
 #include "lib/Bundle/Manifest.h"
 #include "lib/Target/Chip.h"
+#include "lib/Target/Targets.h"
 
 #include <cstdint>
 #include <memory>

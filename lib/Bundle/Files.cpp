@@ -1,0 +1,70 @@
+//===- Files.cpp - whole files, read and written --------------------------===//
+
+#include "lib/Bundle/Manifest.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
+
+[[noreturn]] static void fail(const char *what, const std::string &path,
+                              int error) {
+  throw std::runtime_error(
+      fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
+}
+
+void attn::bundle::writeFileAtomically(const std::string &path,
+                                       const std::string &contents) {
+  // The process id keeps two writers of one path from sharing a file.
+  std::string beside = fmt::format("{}.{}.tmp", path, getpid());
+  int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                  0666);
+  if (file < 0)
+    fail("write", path, errno);
+  size_t done = 0;
+  int error = 0;
+  while (done < contents.size() && !error) {
+    ssize_t n = write(file, contents.data() + done, contents.size() - done);
+    if (n >= 0)
+      done += size_t(n);
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (close(file) != 0 && !error)
+    error = errno;
+  if (!error && rename(beside.c_str(), path.c_str()) != 0)
+    error = errno;
+  if (error) {
+    unlink(beside.c_str());
+    fail("write", path, error);
+  }
+}
+
+std::string attn::bundle::readFile(const std::string &path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    fail("read", path, errno);
+  std::string contents;
+  char block[1 << 16];
+  int error = 0;
+  for (;;) {
+    ssize_t n = read(file, block, sizeof block);
+    if (n > 0) {
+      contents.append(block, size_t(n));
+    } else if (n == 0) {
+      break;
+    } else if (errno != EINTR) {
+      error = errno;
+      break;
+    }
+  }
+  close(file);
+  if (error)
+    fail("read", path, error);
+  return contents;
+}

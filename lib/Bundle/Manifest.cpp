@@ -1,0 +1,382 @@
+//===- Manifest.cpp - manifest to JSON and back ---------------------------===//
+
+#include "lib/Bundle/Manifest.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+
+using namespace attn::bundle;
+using Json = nlohmann::ordered_json;
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static const char *spelling(Role role) {
+  switch (role) {
+  case Role::Input:
+    return "input";
+  case Role::Output:
+    return "output";
+  case Role::Temporary:
+    return "temporary";
+  }
+  return "";
+}
+
+static const char *spelling(Arg::Kind kind) {
+  switch (kind) {
+  case Arg::Kind::Pointer:
+    return "pointer";
+  case Arg::Kind::Stride:
+    return "stride";
+  case Arg::Kind::Length:
+    return "length";
+  case Arg::Kind::Scalar:
+    return "scalar";
+  }
+  return "";
+}
+
+static Json write(const Axis &axis) {
+  Json j{{"name", axis.name}};
+  if (axis.extent)
+    j["extent"] = *axis.extent;
+  if (!axis.group.empty()) {
+    j["group"] = axis.group;
+    j["inner"] = axis.inner;
+  }
+  return j;
+}
+
+static Json write(const Tensor &tensor) {
+  Json j{{"name", tensor.name},
+         {"dtype", tensor.dtype},
+         {"axes", tensor.axes},
+         {"role", spelling(tensor.role)}};
+  if (tensor.pad != 1)
+    j["pad"] = tensor.pad;
+  return j;
+}
+
+static Json write(const Arg &arg) {
+  Json j{{"kind", spelling(arg.kind)}};
+  if (!arg.name.empty())
+    j["name"] = arg.name;
+  if (!arg.axis.empty())
+    j["axis"] = arg.axis;
+  return j;
+}
+
+static Json write(const Term &term) {
+  Json j{{"coefficient", term.coefficient}, {"axes", term.axes}};
+  if (term.live)
+    j["live"] = true;
+  return j;
+}
+
+template <typename T> static Json writeAll(const std::vector<T> &items) {
+  Json list = Json::array();
+  for (const T &item : items)
+    list.push_back(write(item));
+  return list;
+}
+
+static Json write(const Kernel &kernel) {
+  Json grid = Json::array();
+  for (const GridAxis &axis : kernel.grid)
+    grid.push_back({{"axis", axis.axis}, {"tile", axis.tile}});
+  const Prediction &p = kernel.prediction;
+  Json j{{"symbol", kernel.symbol},
+         {"label", kernel.label},
+         {"grid", grid},
+         {"threads", kernel.threads},
+         {"dynamicShared", kernel.dynamicShared},
+         {"args", writeAll(kernel.args)},
+         {"schedule", kernel.schedule},
+         {"prediction",
+          {{"bytesRead", writeAll(p.bytesRead)},
+           {"bytesWritten", writeAll(p.bytesWritten)},
+           {"tensorFlops", writeAll(p.tensorFlops)},
+           {"scalarFlops", writeAll(p.scalarFlops)},
+           {"exponentials", writeAll(p.exponentials)},
+           {"tensorUnit", p.tensorUnit}}}};
+  if (kernel.resources)
+    j["resources"] = {{"registers", kernel.resources->registers},
+                      {"spillBytes", kernel.resources->spillBytes},
+                      {"sharedBytes", kernel.resources->sharedBytes}};
+  return j;
+}
+
+static Json write(const Level &level) {
+  Json files = Json::object();
+  for (const auto &[kind, file] : level.files)
+    files[kind] = file;
+  return {{"name", level.name},
+          {"target", level.target},
+          {"temporaries", writeAll(level.temporaries)},
+          {"kernels", writeAll(level.kernels)},
+          {"files", files}};
+}
+
+static Json write(const Scalar &scalar) {
+  return {{"name", scalar.name}, {"dtype", scalar.dtype}};
+}
+
+static Json write(const Program &program) {
+  return {{"name", program.name},
+          {"axes", writeAll(program.axes)},
+          {"tensors", writeAll(program.tensors)},
+          {"scalars", writeAll(program.scalars)},
+          {"levels", writeAll(program.levels)}};
+}
+
+std::string attn::bundle::toJson(const Manifest &manifest) {
+  Json binds = Json::object();
+  for (const auto &[axis, length] : manifest.binds)
+    binds[axis] = length;
+  Json j{{"version", manifest.version},
+         {"compiler", manifest.compiler},
+         {"assembler", manifest.assembler},
+         {"binds", binds},
+         {"programs", writeAll(manifest.programs)}};
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A JSON value and the way to it, for errors that name the place.
+class Node {
+public:
+  Node(const Json &value, std::string path)
+      : value(value), path(std::move(path)) {}
+
+  [[noreturn]] void fail(const std::string &what) const {
+    throw std::runtime_error(fmt::format("manifest: {}: {}", path, what));
+  }
+
+  std::optional<Node> find(const char *key) const {
+    if (!value.is_object())
+      fail("expected an object");
+    auto it = value.find(key);
+    if (it == value.end())
+      return std::nullopt;
+    return Node(*it, path == "top level" ? key : path + "." + key);
+  }
+  Node at(const char *key) const {
+    if (auto node = find(key))
+      return *node;
+    fail(fmt::format("'{}' is missing", key));
+  }
+
+  std::string text() const {
+    if (!value.is_string())
+      fail("expected a string");
+    return value.get<std::string>();
+  }
+  int64_t integer(int64_t least, int64_t most) const {
+    if (!value.is_number_integer())
+      fail("expected an integer");
+    // An unsigned number beyond int64 would wrap into the range.
+    bool wraps = value.is_number_unsigned() &&
+                 value.get<uint64_t>() > uint64_t(INT64_MAX);
+    int64_t number = value.get<int64_t>();
+    if (wraps || number < least || number > most)
+      fail(fmt::format("{} is outside {} .. {}", value.dump(), least, most));
+    return number;
+  }
+  double real() const {
+    if (!value.is_number())
+      fail("expected a number");
+    return value.get<double>();
+  }
+  bool boolean() const {
+    if (!value.is_boolean())
+      fail("expected true or false");
+    return value.get<bool>();
+  }
+
+  /// One `read(element)` for each element of an array.
+  template <typename Fn> auto list(Fn read) const {
+    if (!value.is_array())
+      fail("expected an array");
+    std::vector<decltype(read(*this))> items;
+    for (size_t i = 0; i < value.size(); ++i)
+      items.push_back(read(Node(value[i], fmt::format("{}[{}]", path, i))));
+    return items;
+  }
+  /// `read(key, element)` for each member of an object.
+  template <typename Fn> void members(Fn read) const {
+    if (!value.is_object())
+      fail("expected an object");
+    for (auto it = value.begin(); it != value.end(); ++it)
+      read(it.key(), Node(it.value(), path + "." + it.key()));
+  }
+
+private:
+  const Json &value;
+  std::string path;
+};
+} // namespace
+
+static constexpr int64_t kMost = int64_t(1) << 62;
+
+static std::string readText(const Node &node) { return node.text(); }
+
+static Axis readAxis(const Node &node) {
+  Axis axis;
+  axis.name = node.at("name").text();
+  if (auto extent = node.find("extent"))
+    axis.extent = extent->integer(0, kMost);
+  if (auto group = node.find("group")) {
+    axis.group = group->text();
+    axis.inner = node.at("inner").text();
+  }
+  return axis;
+}
+
+static Tensor readTensor(const Node &node) {
+  Tensor tensor;
+  tensor.name = node.at("name").text();
+  tensor.dtype = node.at("dtype").text();
+  tensor.axes = node.at("axes").list(readText);
+  std::string role = node.at("role").text();
+  if (role == spelling(Role::Input))
+    tensor.role = Role::Input;
+  else if (role == spelling(Role::Output))
+    tensor.role = Role::Output;
+  else if (role == spelling(Role::Temporary))
+    tensor.role = Role::Temporary;
+  else
+    node.at("role").fail(
+        fmt::format("'{}' is not input, output or temporary", role));
+  if (auto pad = node.find("pad"))
+    tensor.pad = pad->integer(1, 1 << 20);
+  return tensor;
+}
+
+static Arg readArg(const Node &node) {
+  Arg arg;
+  std::string kind = node.at("kind").text();
+  bool named = true, axis = false;
+  if (kind == spelling(Arg::Kind::Pointer)) {
+    arg.kind = Arg::Kind::Pointer;
+  } else if (kind == spelling(Arg::Kind::Stride)) {
+    arg.kind = Arg::Kind::Stride;
+    axis = true;
+  } else if (kind == spelling(Arg::Kind::Length)) {
+    arg.kind = Arg::Kind::Length;
+    axis = true;
+    named = false;
+  } else if (kind == spelling(Arg::Kind::Scalar)) {
+    arg.kind = Arg::Kind::Scalar;
+  } else {
+    node.at("kind").fail(
+        fmt::format("'{}' is not pointer, stride, length or scalar", kind));
+  }
+  if (named)
+    arg.name = node.at("name").text();
+  if (axis)
+    arg.axis = node.at("axis").text();
+  return arg;
+}
+
+static Term readTerm(const Node &node) {
+  Term term;
+  term.coefficient = node.at("coefficient").real();
+  term.axes = node.at("axes").list(readText);
+  if (auto live = node.find("live"))
+    term.live = live->boolean();
+  return term;
+}
+
+static Kernel readKernel(const Node &node) {
+  Kernel kernel;
+  kernel.symbol = node.at("symbol").text();
+  kernel.label = node.at("label").text();
+  kernel.grid = node.at("grid").list([](const Node &entry) {
+    GridAxis axis;
+    axis.axis = entry.at("axis").text();
+    axis.tile = entry.at("tile").integer(1, kMost);
+    return axis;
+  });
+  kernel.threads = int(node.at("threads").integer(1, 1024));
+  kernel.dynamicShared = node.at("dynamicShared").integer(0, INT32_MAX);
+  kernel.args = node.at("args").list(readArg);
+  kernel.schedule = node.at("schedule").text();
+  Node p = node.at("prediction");
+  kernel.prediction.bytesRead = p.at("bytesRead").list(readTerm);
+  kernel.prediction.bytesWritten = p.at("bytesWritten").list(readTerm);
+  kernel.prediction.tensorFlops = p.at("tensorFlops").list(readTerm);
+  kernel.prediction.scalarFlops = p.at("scalarFlops").list(readTerm);
+  kernel.prediction.exponentials = p.at("exponentials").list(readTerm);
+  kernel.prediction.tensorUnit = p.at("tensorUnit").text();
+  if (auto found = node.find("resources")) {
+    Resources resources;
+    resources.registers = int(found->at("registers").integer(0, 1 << 16));
+    resources.spillBytes = int(found->at("spillBytes").integer(0, INT32_MAX));
+    resources.sharedBytes = found->at("sharedBytes").integer(0, INT32_MAX);
+    kernel.resources = resources;
+  }
+  return kernel;
+}
+
+static Level readLevel(const Node &node) {
+  Level level;
+  level.name = node.at("name").text();
+  level.target = node.at("target").text();
+  level.temporaries = node.at("temporaries").list(readTensor);
+  level.kernels = node.at("kernels").list(readKernel);
+  node.at("files").members([&](const std::string &kind, const Node &file) {
+    std::string name = file.text();
+    // A bundle never reaches outside its own folder.
+    if (name.empty() || name.find('/') != std::string::npos)
+      file.fail(fmt::format("'{}' is not a file name", name));
+    level.files[kind] = name;
+  });
+  return level;
+}
+
+static Program readProgram(const Node &node) {
+  Program program;
+  program.name = node.at("name").text();
+  program.axes = node.at("axes").list(readAxis);
+  program.tensors = node.at("tensors").list(readTensor);
+  program.scalars = node.at("scalars").list([](const Node &entry) {
+    return Scalar{entry.at("name").text(), entry.at("dtype").text()};
+  });
+  program.levels = node.at("levels").list(readLevel);
+  return program;
+}
+
+Manifest attn::bundle::fromJson(const std::string &text) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::exception &error) {
+    throw std::runtime_error(
+        fmt::format("manifest: not JSON ({}); was the bundle cut off? make it "
+                    "again with attnc",
+                    error.what()));
+  }
+  Node top(json, "top level");
+  Manifest manifest;
+  manifest.version = int(top.at("version").integer(0, INT32_MAX));
+  if (manifest.version != kVersion)
+    top.at("version").fail(
+        fmt::format("bundle version {}, this program reads {}; make the bundle "
+                    "again with the attnc of this build",
+                    manifest.version, kVersion));
+  manifest.compiler = top.at("compiler").text();
+  manifest.assembler = top.at("assembler").text();
+  top.at("binds").members([&](const std::string &axis, const Node &length) {
+    manifest.binds[axis] = length.integer(INT64_MIN, INT64_MAX);
+  });
+  manifest.programs = top.at("programs").list(readProgram);
+  return manifest;
+}

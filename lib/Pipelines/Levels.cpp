@@ -1,0 +1,91 @@
+//===- Levels.cpp - levels and targets as pass pipelines ------------------===//
+
+#include "lib/Pipelines/Levels.h"
+
+#include "lib/Codegen/Passes.h"
+#include "lib/Fusion/Passes.h"
+#include "lib/Schedule/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+static constexpr llvm::StringRef kTargets[] = {"cpu", "sm_80"};
+
+llvm::ArrayRef<llvm::StringRef> attn::knownTargets() { return kTargets; }
+
+std::vector<std::string> attn::levelsOf(llvm::StringRef target) {
+  std::vector<std::string> levels = {"reference", "naive", "inplace", "fused",
+                                     "flash"};
+  if (target == "cpu")
+    return levels;
+  if (target == "sm_80") {
+    levels.push_back("pipelined");
+    return levels;
+  }
+  return {};
+}
+
+std::string attn::checkNames(llvm::StringRef target, llvm::StringRef level) {
+  std::vector<std::string> levels = levelsOf(target);
+  if (levels.empty())
+    return ("unknown target '" + target + "'; known are " +
+            llvm::join(kTargets, ", "))
+        .str();
+  if (!level.empty() && !llvm::is_contained(levels, level.str()))
+    return ("target " + target + " has no level '" + level + "'; it has " +
+            llvm::join(levels, ", "))
+        .str();
+  return "";
+}
+
+void attn::addFusionPasses(OpPassManager &pm, const PipelineOptions &options) {
+  OpPassManager &fusion = pm.nest<func::FuncOp>();
+  const std::string &level = options.level;
+  if (level == "reference") {
+    fusion.addPass(createKeepF32Pass());
+    fusion.addPass(createMaterializeMasksPass());
+  } else if (level == "naive") {
+    fusion.addPass(createInsertCopiesPass());
+  } else if (level == "fused") {
+    fusion.addPass(createFusePointwisePass());
+  } else if (level != "inplace") { // flash and beyond
+    fusion.addPass(createOnlineSoftmaxPass());
+    fusion.addPass(createFuseFlashPass());
+    fusion.addPass(createFusePointwisePass());
+  }
+  fusion.addPass(createIsolateOpsPass());
+  fusion.addPass(createVerifyKernelsPass());
+}
+
+void attn::addSchedulePasses(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  ChooseSchedulePassOptions choose;
+  choose.target = options.target;
+  choose.level = options.level;
+  choose.overrides = options.schedule;
+  pm.addPass(createChooseSchedulePass(choose));
+  LowerKernelsPassOptions lower;
+  lower.level = options.level;
+  lower.tf32 = options.tf32;
+  pm.addPass(createLowerKernelsPass(lower));
+  OpPassManager &programs = pm.nest<func::FuncOp>();
+  programs.addPass(createCanonicalizerPass());
+  programs.addPass(createCSEPass());
+  if (options.target != "cpu")
+    programs.addPass(createStageLoadsPass());
+  programs.addPass(createSplitKeyLoopPass());
+  programs.addPass(createLoopInvariantCodeMotionPass());
+  programs.addPass(createCanonicalizerPass());
+  programs.addPass(createCSEPass());
+}
+
+void attn::registerAllAttnPasses() {
+  registerFusionPasses();
+  registerSchedulePasses();
+  registerCodegenPasses();
+}

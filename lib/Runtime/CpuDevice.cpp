@@ -1,0 +1,177 @@
+//===- CpuDevice.cpp - kernels from a shared object, on all cores ---------===//
+
+#include "lib/Runtime/Device.h"
+#include "lib/Runtime/ThreadPool.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fstream>
+#include <unistd.h>
+
+using namespace attn;
+using namespace attn::runtime;
+
+namespace {
+using Clock = std::chrono::steady_clock;
+
+class CpuFunction : public Function {
+public:
+  CpuFunction(ThreadPool &pool, ThreadPool::Body body)
+      : pool(pool), body(body) {}
+  void launch(int64_t blocks, const uint64_t *slots) override {
+    pool.run(body, slots, blocks);
+  }
+  FunctionFacts facts() const override { return {}; }
+
+private:
+  ThreadPool &pool;
+  ThreadPool::Body body;
+};
+
+class CpuCode : public Code {
+public:
+  CpuCode(ThreadPool &pool, const std::string &path) : pool(pool), path(path) {
+    // A bare file name would be searched in the system's library folders.
+    std::string file =
+        path.find('/') == std::string::npos ? "./" + path : path;
+    handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      throw DeviceError(fmt::format(
+          "cannot load the level's code: {}; make the bundle again with attnc "
+          "--targets=cpu on this machine",
+          dlerror()));
+  }
+  ~CpuCode() override { dlclose(handle); }
+
+  std::unique_ptr<Function> function(const bundle::Kernel &kernel) override {
+    auto body =
+        reinterpret_cast<ThreadPool::Body>(dlsym(handle, kernel.symbol.c_str()));
+    if (!body)
+      throw DeviceError(fmt::format("'{}' lacks kernel {}; the bundle is "
+                                    "broken, make it again with attnc",
+                                    path, kernel.symbol));
+    return std::make_unique<CpuFunction>(pool, body);
+  }
+  std::string kind() const override { return "so"; }
+
+private:
+  ThreadPool &pool;
+  std::string path;
+  void *handle = nullptr;
+};
+
+class CpuEvent : public Event {
+public:
+  Clock::time_point time;
+};
+
+class CpuDevice : public Device {
+public:
+  explicit CpuDevice(int threads)
+      : pool(threads > 0 ? threads : availableCores()) {
+    facts.kind = "cpu";
+    facts.multiprocessors = pool.threads();
+    facts.name = fmt::format("{}, {} thread{}", modelName(), pool.threads(),
+                             pool.threads() == 1 ? "" : "s");
+    facts.memoryBytes =
+        int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    facts.facts.name = facts.name;
+    facts.facts.multiprocessors = pool.threads();
+    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    facts.facts.l2Bytes = l3 > 0 ? l3 : 0;
+  }
+
+  const DeviceInfo &info() const override { return facts; }
+
+  void *allocate(int64_t bytes) override {
+    // Linux promises memory it does not have; ask what is really free.
+    if (bytes > freeBytes())
+      throw LaunchError(fmt::format(
+          "{:.2f} GiB of memory are needed, {:.2f} GiB are free; bind smaller "
+          "lengths",
+          double(bytes) / (1 << 30), double(freeBytes()) / (1 << 30)));
+    size_t rounded = (size_t(bytes) + 255) / 256 * 256;
+    void *data = std::aligned_alloc(256, rounded ? rounded : 256);
+    if (!data)
+      throw LaunchError(fmt::format("cannot allocate {} bytes; bind smaller "
+                                    "lengths",
+                                    bytes));
+    return data;
+  }
+  void release(void *data) override { std::free(data); }
+
+  int64_t freeBytes() const override {
+    std::ifstream file("/proc/meminfo");
+    std::string key;
+    int64_t kilobytes;
+    for (std::string unit; file >> key >> kilobytes;) {
+      if (key == "MemAvailable:")
+        return kilobytes * 1024;
+      std::getline(file, unit);
+    }
+    return facts.memoryBytes;
+  }
+
+  void copyIn(void *device, const void *host, int64_t bytes) override {
+    if (bytes > 0)
+      std::memcpy(device, host, size_t(bytes));
+  }
+  void copyOut(void *host, const void *device, int64_t bytes) override {
+    if (bytes > 0)
+      std::memcpy(host, device, size_t(bytes));
+  }
+  void fill(void *device, uint8_t byte, int64_t bytes) override {
+    if (bytes > 0)
+      std::memset(device, byte, size_t(bytes));
+  }
+  void synchronize() override {}
+
+  std::shared_ptr<Code> load(const bundle::Level &level,
+                             const std::string &folder) override {
+    std::string why;
+    if (!target::runsOn(level.target, 0, why))
+      throw LaunchError(why);
+    auto file = level.files.find("so");
+    if (file == level.files.end())
+      throw DeviceError(fmt::format("level {} for cpu has no shared object; the "
+                                    "bundle is broken, make it again with attnc",
+                                    level.name));
+    return std::make_shared<CpuCode>(pool, folder + "/" + file->second);
+  }
+
+  std::unique_ptr<Event> createEvent() override {
+    return std::make_unique<CpuEvent>();
+  }
+  void record(Event &event) override {
+    static_cast<CpuEvent &>(event).time = Clock::now();
+  }
+  double milliseconds(const Event &from, const Event &to) override {
+    return std::chrono::duration<double, std::milli>(
+               static_cast<const CpuEvent &>(to).time -
+               static_cast<const CpuEvent &>(from).time)
+        .count();
+  }
+
+private:
+  static std::string modelName() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+      size_t colon = line.find(": ");
+      if (line.compare(0, 10, "model name") == 0 && colon != std::string::npos)
+        return line.substr(colon + 2);
+    }
+    return "CPU";
+  }
+
+  ThreadPool pool;
+  DeviceInfo facts;
+};
+} // namespace
+
+std::unique_ptr<Device> attn::runtime::openCpu(int threads) {
+  return std::make_unique<CpuDevice>(threads);
+}

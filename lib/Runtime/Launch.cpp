@@ -1,0 +1,257 @@
+//===- Launch.cpp - slots and grids of a level's kernels ------------------===//
+
+#include "lib/Runtime/Launch.h"
+
+#include "lib/Runtime/Half.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+using namespace attn;
+using namespace attn::runtime;
+
+Temporaries::Temporaries(Device &device, const bundle::Level &level,
+                         const Lengths &lengths) {
+  for (const bundle::Tensor &tensor : level.temporaries)
+    total += denseBytes(tensor, lengths);
+  int64_t free = device.freeBytes();
+  if (total > free)
+    throw LaunchError(fmt::format(
+        "level {} needs {:.2f} GiB for intermediate tensors, {:.2f} GiB are "
+        "free; bind smaller lengths or use level flash, which needs none",
+        level.name, double(total) / (1 << 30), double(free) / (1 << 30)));
+  for (const bundle::Tensor &tensor : level.temporaries) {
+    buffers.emplace_back(device, denseBytes(tensor, lengths));
+    refs[tensor.name] = {buffers.back().data(),
+                         denseStrides(tensor, lengths)};
+  }
+}
+
+/// The 8 bytes of a scalar argument: the value of its dtype in the low bytes.
+static uint64_t encodeScalar(const bundle::Scalar &scalar,
+                             const ScalarValue &value) {
+  bool whole = std::holds_alternative<int64_t>(value);
+  double real = whole ? double(std::get<int64_t>(value)) : std::get<double>(value);
+  uint64_t slot = 0;
+  if (scalar.dtype == "f32") {
+    float f = float(real);
+    std::memcpy(&slot, &f, sizeof f);
+    return slot;
+  }
+  if (scalar.dtype == "f16")
+    return halfBits(float(real));
+  if (scalar.dtype == "bf16")
+    return bfloatBits(float(real));
+
+  int64_t number = 0;
+  if (whole)
+    number = std::get<int64_t>(value);
+  else if (real == std::floor(real) && std::fabs(real) < 9e18)
+    number = int64_t(real);
+  else
+    throw LaunchError(fmt::format("scalar {} is {}, its value {} is not whole; "
+                                  "give an integer",
+                                  scalar.name, scalar.dtype, real));
+  if (scalar.dtype == "i64")
+    return uint64_t(number);
+  bool fits = scalar.dtype == "i1" ? number == 0 || number == 1
+                                   : number >= INT32_MIN && number <= INT32_MAX;
+  if (!fits)
+    throw LaunchError(fmt::format("scalar {} is {}, its value {} does not fit",
+                                  scalar.name, scalar.dtype, number));
+  if (scalar.dtype == "i32")
+    return uint32_t(int32_t(number));
+  if (scalar.dtype == "i1")
+    return uint64_t(number);
+  throw LaunchError(fmt::format("scalar {} has dtype '{}', which this runner "
+                                "does not know",
+                                scalar.name, scalar.dtype));
+}
+
+/// Two elements of an output must never share memory: taken from the smallest
+/// stride up, each stride must clear what lies below it.
+static void checkNoOverlap(const bundle::Tensor &tensor,
+                           const std::vector<int64_t> &strides,
+                           const Lengths &lengths) {
+  std::vector<size_t> order(strides.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return strides[a] < strides[b]; });
+  int64_t reach = 1; // One past the furthest element below.
+  for (size_t axis : order) {
+    int64_t length = lengths.at(tensor.axes[axis]);
+    if (length <= 1)
+      continue;
+    if (strides[axis] < reach)
+      throw LaunchError(fmt::format(
+          "output {}: stride {} of axis {} makes elements overlap; it must be "
+          "at least {}",
+          tensor.name, strides[axis], tensor.axes[axis], reach));
+    reach = strides[axis] * (length - 1) + reach;
+  }
+}
+
+/// Elements that every stride but the last must be a multiple of: kernels move
+/// rows of a fixed innermost length in pieces of 16 bytes.
+static int64_t strideUnit(const bundle::Program &program,
+                          const bundle::Tensor &tensor) {
+  int64_t unit = kAlignment / elementBytes(tensor.dtype);
+  for (const bundle::Axis &axis : program.axes)
+    if (axis.name == tensor.axes.back() && axis.extent &&
+        *axis.extent % unit == 0)
+      return unit;
+  return 1;
+}
+
+static TensorRef checkTensor(const bundle::Program &program,
+                             const bundle::Tensor &tensor,
+                             const Arguments &arguments) {
+  auto found = arguments.tensors.find(tensor.name);
+  if (found == arguments.tensors.end())
+    throw LaunchError(fmt::format("tensor {} of program {} is not given",
+                                  tensor.name, program.name));
+  TensorRef ref = found->second;
+  const Lengths &lengths = arguments.lengths;
+  bool empty = std::any_of(tensor.axes.begin(), tensor.axes.end(),
+                           [&](const std::string &axis) {
+                             return lengths.at(axis) == 0;
+                           });
+  if (!ref.data && !empty)
+    throw LaunchError(fmt::format("tensor {}: the pointer is null",
+                                  tensor.name));
+  if (reinterpret_cast<uintptr_t>(ref.data) % kAlignment != 0)
+    throw LaunchError(fmt::format(
+        "tensor {}: the pointer {} is not a multiple of {} bytes; start the "
+        "tensor (or the slice) at an aligned element",
+        tensor.name, fmt::ptr(ref.data), kAlignment));
+  std::vector<int64_t> dense = denseStrides(tensor, lengths);
+  if (ref.strides.empty()) {
+    ref.strides = std::move(dense);
+    return ref;
+  }
+  if (ref.strides.size() != tensor.axes.size())
+    throw LaunchError(fmt::format("tensor {} has {} axes, {} strides are given",
+                                  tensor.name, tensor.axes.size(),
+                                  ref.strides.size()));
+  int64_t unit = tensor.axes.empty() ? 1 : strideUnit(program, tensor);
+  for (size_t i = 0; i < ref.strides.size(); ++i) {
+    int64_t stride = ref.strides[i];
+    const std::string &axis = tensor.axes[i];
+    if (i + 1 == ref.strides.size() && stride != 1)
+      throw LaunchError(fmt::format(
+          "tensor {}: stride {} of its innermost axis {}; it must be 1, copy "
+          "the tensor to make it so",
+          tensor.name, stride, axis));
+    if (stride < 0 || stride > int64_t(1) << 58)
+      throw LaunchError(
+          fmt::format("tensor {}: stride {} of axis {} is outside 0 .. 2^58",
+                      tensor.name, stride, axis));
+    // The stride of an axis of one element is never used.
+    if (i + 1 < ref.strides.size() && stride % unit != 0 &&
+        lengths.at(axis) > 1)
+      throw LaunchError(fmt::format(
+          "tensor {}: stride {} of axis {} is not a multiple of {} elements (16 "
+          "bytes); pad the rows or copy the tensor",
+          tensor.name, stride, axis, unit));
+  }
+  if (tensor.role == bundle::Role::Output)
+    checkNoOverlap(tensor, ref.strides, lengths);
+  return ref;
+}
+
+static uint64_t encodeArg(const bundle::Program &program,
+                          const bundle::Level &level,
+                          const bundle::Kernel &kernel, const bundle::Arg &arg,
+                          const std::map<std::string, TensorRef> &tensors,
+                          const Arguments &arguments) {
+  auto broken = [&](const std::string &what) {
+    return DeviceError(fmt::format("bundle is broken: kernel {} asks for {}; "
+                                   "make it again with attnc",
+                                   kernel.symbol, what));
+  };
+  switch (arg.kind) {
+  case bundle::Arg::Kind::Length: {
+    auto length = arguments.lengths.find(arg.axis);
+    if (length == arguments.lengths.end())
+      throw broken(fmt::format("the length of unknown axis '{}'", arg.axis));
+    return uint64_t(length->second);
+  }
+  case bundle::Arg::Kind::Scalar: {
+    for (const bundle::Scalar &scalar : program.scalars)
+      if (scalar.name == arg.name)
+        return encodeScalar(scalar, arguments.scalars.at(arg.name));
+    throw broken(fmt::format("unknown scalar '{}'", arg.name));
+  }
+  case bundle::Arg::Kind::Pointer:
+  case bundle::Arg::Kind::Stride:
+    break;
+  }
+  auto found = tensors.find(arg.name);
+  if (found == tensors.end())
+    throw broken(fmt::format("unknown tensor '{}'", arg.name));
+  if (arg.kind == bundle::Arg::Kind::Pointer)
+    return reinterpret_cast<uintptr_t>(found->second.data);
+  for (const std::vector<bundle::Tensor> *list :
+       {&program.tensors, &level.temporaries})
+    for (const bundle::Tensor &tensor : *list)
+      for (size_t i = 0; i < tensor.axes.size(); ++i)
+        if (tensor.name == arg.name && tensor.axes[i] == arg.axis)
+          return uint64_t(found->second.strides[i]);
+  throw broken(
+      fmt::format("the stride of axis '{}' in '{}'", arg.axis, arg.name));
+}
+
+Plan::Plan(Device &device, const bundle::Program &program,
+           const bundle::Level &level, std::shared_ptr<Code> code,
+           const Arguments &given, std::shared_ptr<Temporaries> temporaries)
+    : loaded(std::move(code)), scratch(std::move(temporaries)) {
+  Arguments arguments = given;
+  arguments.lengths = resolveLengths(program, given.lengths);
+
+  for (const bundle::Scalar &scalar : program.scalars)
+    if (!arguments.scalars.count(scalar.name))
+      throw LaunchError(
+          fmt::format("scalar {} of program {} has no value; give one with "
+                      "--bind {}=...",
+                      scalar.name, program.name, scalar.name));
+  std::map<std::string, TensorRef> tensors;
+  for (const bundle::Tensor &tensor : program.tensors)
+    tensors[tensor.name] = checkTensor(program, tensor, arguments);
+  for (const auto &[name, ref] : given.tensors)
+    if (!tensors.count(name))
+      throw LaunchError(fmt::format("program {} has no tensor {}", program.name,
+                                    name));
+  for (const auto &[name, value] : given.scalars)
+    if (std::none_of(program.scalars.begin(), program.scalars.end(),
+                     [&](const bundle::Scalar &s) { return s.name == name; }))
+      throw LaunchError(fmt::format("program {} has no scalar {}", program.name,
+                                    name));
+
+  // Grids and functions before memory: what cannot run allocates nothing.
+  for (const bundle::Kernel &kernel : level.kernels) {
+    Step step;
+    step.blocks = gridBlocks(kernel, arguments.lengths);
+    step.function = loaded->function(kernel);
+    steps.push_back(std::move(step));
+  }
+  if (!scratch)
+    scratch =
+        std::make_shared<Temporaries>(device, level, arguments.lengths);
+  for (const bundle::Tensor &tensor : level.temporaries) {
+    auto found = scratch->tensors().find(tensor.name);
+    if (found == scratch->tensors().end() ||
+        found->second.strides != denseStrides(tensor, arguments.lengths))
+      throw LaunchError(fmt::format("shared temporaries do not fit tensor {}",
+                                    tensor.name));
+    tensors[tensor.name] = found->second;
+  }
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (const bundle::Arg &arg : level.kernels[i].args)
+      steps[i].slots.push_back(encodeArg(program, level, level.kernels[i], arg,
+                                         tensors, arguments));
+}
