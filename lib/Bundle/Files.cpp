@@ -22,8 +22,8 @@ void attn::bundle::writeFileAtomically(const std::string &path,
                                        const std::string &contents) {
   // The process id keeps two writers of one path from sharing a file.
   std::string beside = fmt::format("{}.{}.tmp", path, getpid());
-  int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                  0666);
+  int file =
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0)
     fail("write", path, errno);
   size_t done = 0;

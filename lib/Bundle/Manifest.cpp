@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <stdexcept>
 
 using namespace attn::bundle;
@@ -39,6 +40,12 @@ static const char *spelling(Arg::Kind kind) {
   }
   return "";
 }
+
+// writeAll finds only what is declared before it.
+static Json write(const Scalar &scalar);
+static Json write(const Kernel &kernel);
+static Json write(const Level &level);
+static Json write(const Program &program);
 
 static Json write(const Axis &axis) {
   Json j{{"name", axis.name}};
@@ -342,6 +349,45 @@ static Level readLevel(const Node &node) {
   return level;
 }
 
+/// Every axis that anything mentions is one of the program's, so that readers
+/// can look lengths up without asking.
+static void checkNames(const Program &program, const Node &node) {
+  std::set<std::string> axes;
+  for (const Axis &axis : program.axes)
+    axes.insert(axis.name);
+  auto check = [&](const std::string &axis, const std::string &where) {
+    if (!axes.count(axis))
+      node.fail(fmt::format("{} mentions unknown axis '{}'", where, axis));
+  };
+  for (const Axis &axis : program.axes)
+    if (!axis.group.empty()) {
+      check(axis.group, "axis " + axis.name);
+      check(axis.inner, "axis " + axis.name);
+    }
+  auto checkTensors = [&](const std::vector<Tensor> &tensors) {
+    for (const Tensor &tensor : tensors)
+      for (const std::string &axis : tensor.axes)
+        check(axis, "tensor " + tensor.name);
+  };
+  checkTensors(program.tensors);
+  for (const Level &level : program.levels) {
+    checkTensors(level.temporaries);
+    for (const Kernel &kernel : level.kernels) {
+      std::string where = "kernel " + kernel.symbol;
+      for (const GridAxis &axis : kernel.grid)
+        if (!axis.axis.empty())
+          check(axis.axis, where);
+      const Prediction &p = kernel.prediction;
+      for (const std::vector<Term> *terms :
+           {&p.bytesRead, &p.bytesWritten, &p.tensorFlops, &p.scalarFlops,
+            &p.exponentials})
+        for (const Term &term : *terms)
+          for (const std::string &axis : term.axes)
+            check(axis, where);
+    }
+  }
+}
+
 static Program readProgram(const Node &node) {
   Program program;
   program.name = node.at("name").text();
@@ -351,6 +397,7 @@ static Program readProgram(const Node &node) {
     return Scalar{entry.at("name").text(), entry.at("dtype").text()};
   });
   program.levels = node.at("levels").list(readLevel);
+  checkNames(program, node);
   return program;
 }
 

@@ -36,8 +36,7 @@ class CpuCode : public Code {
 public:
   CpuCode(ThreadPool &pool, const std::string &path) : pool(pool), path(path) {
     // A bare file name would be searched in the system's library folders.
-    std::string file =
-        path.find('/') == std::string::npos ? "./" + path : path;
+    std::string file = path.find('/') == std::string::npos ? "./" + path : path;
     handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       throw DeviceError(fmt::format(
@@ -48,8 +47,8 @@ public:
   ~CpuCode() override { dlclose(handle); }
 
   std::unique_ptr<Function> function(const bundle::Kernel &kernel) override {
-    auto body =
-        reinterpret_cast<ThreadPool::Body>(dlsym(handle, kernel.symbol.c_str()));
+    auto body = reinterpret_cast<ThreadPool::Body>(
+        dlsym(handle, kernel.symbol.c_str()));
     if (!body)
       throw DeviceError(fmt::format("'{}' lacks kernel {}; the bundle is "
                                     "broken, make it again with attnc",
@@ -137,9 +136,10 @@ public:
       throw LaunchError(why);
     auto file = level.files.find("so");
     if (file == level.files.end())
-      throw DeviceError(fmt::format("level {} for cpu has no shared object; the "
-                                    "bundle is broken, make it again with attnc",
-                                    level.name));
+      throw DeviceError(
+          fmt::format("level {} for cpu has no shared object; the "
+                      "bundle is broken, make it again with attnc",
+                      level.name));
     return std::make_shared<CpuCode>(pool, folder + "/" + file->second);
   }
 

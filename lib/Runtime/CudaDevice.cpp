@@ -20,16 +20,16 @@ class CudaFunction : public Function {
 public:
   CudaFunction(const Driver &driver, cuda::Stream stream, cuda::Kernel kernel,
                const bundle::Kernel &shape)
-      : driver(driver), stream(stream), kernel(kernel),
-        symbol(shape.symbol), threads(shape.threads),
-        shared(shape.dynamicShared), parameters(shape.args.size()) {}
+      : driver(driver), stream(stream), kernel(kernel), symbol(shape.symbol),
+        threads(shape.threads), shared(shape.dynamicShared),
+        parameters(shape.args.size()) {}
 
   void launch(int64_t blocks, const uint64_t *slots) override {
     for (size_t i = 0; i < parameters.size(); ++i)
       parameters[i] = const_cast<uint64_t *>(slots + i);
-    cuda::Result result = driver.launch(
-        kernel, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
-        unsigned(shared), stream, parameters.data(), nullptr);
+    cuda::Result result =
+        driver.launch(kernel, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
+                      unsigned(shared), stream, parameters.data(), nullptr);
     if (result != 0)
       throw DeviceError(fmt::format("launch of {} ({} blocks of {} threads, {} "
                                     "bytes of shared memory): {}",
@@ -42,7 +42,8 @@ public:
     int value = 0;
     if (driver.functionAttribute(&value, cuda::kFunctionRegisters, kernel) == 0)
       facts.registers = value;
-    if (driver.functionAttribute(&value, cuda::kFunctionLocalBytes, kernel) == 0)
+    if (driver.functionAttribute(&value, cuda::kFunctionLocalBytes, kernel) ==
+        0)
       facts.localBytes = value;
     if (driver.functionAttribute(&value, cuda::kFunctionSharedBytes, kernel) ==
         0)
@@ -202,11 +203,10 @@ public:
   }
   double milliseconds(const Event &from, const Event &to) override {
     float elapsed = 0;
-    driver.check(
-        driver.eventElapsed(&elapsed,
-                            static_cast<const CudaEvent &>(from).handle,
-                            static_cast<const CudaEvent &>(to).handle),
-        "reading an event");
+    driver.check(driver.eventElapsed(
+                     &elapsed, static_cast<const CudaEvent &>(from).handle,
+                     static_cast<const CudaEvent &>(to).handle),
+                 "reading an event");
     return elapsed;
   }
 
@@ -254,8 +254,8 @@ private:
 };
 } // namespace
 
-/// Loads code from memory. Returns null and the driver's words in `log` when the
-/// driver rejects it.
+/// Loads code from memory. Returns null and the driver's words in `log` when
+/// the driver rejects it.
 static cuda::Module loadModule(const Driver &driver, const std::string &image,
                                std::string &log) {
   std::vector<char> errors(16384, 0);
@@ -272,8 +272,8 @@ static cuda::Module loadModule(const Driver &driver, const std::string &image,
   return nullptr;
 }
 
-/// Whether a cubin for `arch` ("sm_90", "sm_90a") runs on `capability`: the same
-/// major version and no newer minor one; an "a" form on its own chip only.
+/// Whether a cubin for `arch` ("sm_90", "sm_90a") runs on `capability`: the
+/// same major version and no newer minor one; an "a" form on its own chip only.
 static bool cubinRuns(const std::string &arch, int capability) {
   if (arch.compare(0, 3, "sm_") != 0)
     return false;

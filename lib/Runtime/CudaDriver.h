@@ -1,8 +1,8 @@
 //===- CudaDriver.h - the CUDA driver's entry points, loaded at run time --===//
 //
 // Declared here, so that no toolkit is needed to build, and found with dlsym,
-// so that the binary starts without a driver. Names, types and numbers are those
-// of the driver API's public documentation.
+// so that the binary starts without a driver. Names, types and numbers are
+// those of the driver API's public documentation.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_RUNTIME_CUDADRIVER_H
@@ -27,14 +27,14 @@ inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNoBinaryForGpu = 209;
 
 // CUdevice_attribute
-inline constexpr int kClockRate = 13;            ///< kHz
+inline constexpr int kClockRate = 13; ///< kHz
 inline constexpr int kMultiprocessors = 16;
-inline constexpr int kMemoryClockRate = 36;      ///< kHz
-inline constexpr int kMemoryBusWidth = 37;       ///< bits
-inline constexpr int kL2CacheSize = 38;          ///< bytes
+inline constexpr int kMemoryClockRate = 36; ///< kHz
+inline constexpr int kMemoryBusWidth = 37;  ///< bits
+inline constexpr int kL2CacheSize = 38;     ///< bytes
 inline constexpr int kCapabilityMajor = 75;
 inline constexpr int kCapabilityMinor = 76;
-inline constexpr int kSharedPerBlockOptin = 97;  ///< bytes
+inline constexpr int kSharedPerBlockOptin = 97; ///< bytes
 
 // CUfunction_attribute
 inline constexpr int kFunctionMaxThreads = 0;
@@ -89,7 +89,8 @@ inline constexpr int kJitErrorBufferBytes = 6;
      unsigned, Stream, void **, void **))
 
 struct Driver {
-#define ATTN_DECLARE(member, name, arguments) Result(*member) arguments = nullptr;
+#define ATTN_DECLARE(member, name, arguments)                                  \
+  Result(*member) arguments = nullptr;
   ATTN_CUDA_ENTRY_POINTS(ATTN_DECLARE)
 #undef ATTN_DECLARE
 

@@ -96,7 +96,8 @@ public:
   /// In order with launches; may return before it is done.
   virtual void fill(void *device, uint8_t byte, int64_t bytes) = 0;
 
-  /// Waits for everything asked so far. Throws DeviceError when a kernel failed.
+  /// Waits for everything asked so far. Throws DeviceError when a kernel
+  /// failed.
   virtual void synchronize() = 0;
 
   /// Loads the code of a level from a bundle's folder. Throws LaunchError when

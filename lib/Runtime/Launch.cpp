@@ -27,8 +27,7 @@ Temporaries::Temporaries(Device &device, const bundle::Level &level,
         level.name, double(total) / (1 << 30), double(free) / (1 << 30)));
   for (const bundle::Tensor &tensor : level.temporaries) {
     buffers.emplace_back(device, denseBytes(tensor, lengths));
-    refs[tensor.name] = {buffers.back().data(),
-                         denseStrides(tensor, lengths)};
+    refs[tensor.name] = {buffers.back().data(), denseStrides(tensor, lengths)};
   }
 }
 
@@ -36,7 +35,8 @@ Temporaries::Temporaries(Device &device, const bundle::Level &level,
 static uint64_t encodeScalar(const bundle::Scalar &scalar,
                              const ScalarValue &value) {
   bool whole = std::holds_alternative<int64_t>(value);
-  double real = whole ? double(std::get<int64_t>(value)) : std::get<double>(value);
+  double real =
+      whole ? double(std::get<int64_t>(value)) : std::get<double>(value);
   uint64_t slot = 0;
   if (scalar.dtype == "f32") {
     float f = float(real);
@@ -117,13 +117,12 @@ static TensorRef checkTensor(const bundle::Program &program,
                                   tensor.name, program.name));
   TensorRef ref = found->second;
   const Lengths &lengths = arguments.lengths;
-  bool empty = std::any_of(tensor.axes.begin(), tensor.axes.end(),
-                           [&](const std::string &axis) {
-                             return lengths.at(axis) == 0;
-                           });
+  bool empty = std::any_of(
+      tensor.axes.begin(), tensor.axes.end(),
+      [&](const std::string &axis) { return lengths.at(axis) == 0; });
   if (!ref.data && !empty)
-    throw LaunchError(fmt::format("tensor {}: the pointer is null",
-                                  tensor.name));
+    throw LaunchError(
+        fmt::format("tensor {}: the pointer is null", tensor.name));
   if (reinterpret_cast<uintptr_t>(ref.data) % kAlignment != 0)
     throw LaunchError(fmt::format(
         "tensor {}: the pointer {} is not a multiple of {} bytes; start the "
@@ -154,10 +153,10 @@ static TensorRef checkTensor(const bundle::Program &program,
     // The stride of an axis of one element is never used.
     if (i + 1 < ref.strides.size() && stride % unit != 0 &&
         lengths.at(axis) > 1)
-      throw LaunchError(fmt::format(
-          "tensor {}: stride {} of axis {} is not a multiple of {} elements (16 "
-          "bytes); pad the rows or copy the tensor",
-          tensor.name, stride, axis, unit));
+      throw LaunchError(fmt::format("tensor {}: stride {} of axis {} is not a "
+                                    "multiple of {} elements (16 "
+                                    "bytes); pad the rows or copy the tensor",
+                                    tensor.name, stride, axis, unit));
   }
   if (tensor.role == bundle::Role::Output)
     checkNoOverlap(tensor, ref.strides, lengths);
@@ -224,13 +223,13 @@ Plan::Plan(Device &device, const bundle::Program &program,
     tensors[tensor.name] = checkTensor(program, tensor, arguments);
   for (const auto &[name, ref] : given.tensors)
     if (!tensors.count(name))
-      throw LaunchError(fmt::format("program {} has no tensor {}", program.name,
-                                    name));
+      throw LaunchError(
+          fmt::format("program {} has no tensor {}", program.name, name));
   for (const auto &[name, value] : given.scalars)
     if (std::none_of(program.scalars.begin(), program.scalars.end(),
                      [&](const bundle::Scalar &s) { return s.name == name; }))
-      throw LaunchError(fmt::format("program {} has no scalar {}", program.name,
-                                    name));
+      throw LaunchError(
+          fmt::format("program {} has no scalar {}", program.name, name));
 
   // Grids and functions before memory: what cannot run allocates nothing.
   for (const bundle::Kernel &kernel : level.kernels) {
@@ -240,18 +239,17 @@ Plan::Plan(Device &device, const bundle::Program &program,
     steps.push_back(std::move(step));
   }
   if (!scratch)
-    scratch =
-        std::make_shared<Temporaries>(device, level, arguments.lengths);
+    scratch = std::make_shared<Temporaries>(device, level, arguments.lengths);
   for (const bundle::Tensor &tensor : level.temporaries) {
     auto found = scratch->tensors().find(tensor.name);
     if (found == scratch->tensors().end() ||
         found->second.strides != denseStrides(tensor, arguments.lengths))
-      throw LaunchError(fmt::format("shared temporaries do not fit tensor {}",
-                                    tensor.name));
+      throw LaunchError(
+          fmt::format("shared temporaries do not fit tensor {}", tensor.name));
     tensors[tensor.name] = found->second;
   }
   for (size_t i = 0; i < steps.size(); ++i)
     for (const bundle::Arg &arg : level.kernels[i].args)
-      steps[i].slots.push_back(encodeArg(program, level, level.kernels[i], arg,
-                                         tensors, arguments));
+      steps[i].slots.push_back(
+          encodeArg(program, level, level.kernels[i], arg, tensors, arguments));
 }

@@ -44,7 +44,7 @@ struct TensorRef {
 };
 
 struct Arguments {
-  Lengths lengths; ///< From resolveLengths.
+  Lengths lengths;                          ///< From resolveLengths.
   std::map<std::string, TensorRef> tensors; ///< Inputs and outputs by name.
   std::map<std::string, ScalarValue> scalars;
 };

@@ -31,8 +31,8 @@ static int64_t known(const Lengths &lengths, const std::string &axis) {
 
 static void checkRange(const std::string &axis, int64_t length) {
   if (length < 0)
-    throw LaunchError(fmt::format("axis {} has length {}; a length is 0 or more",
-                                  axis, length));
+    throw LaunchError(fmt::format(
+        "axis {} has length {}; a length is 0 or more", axis, length));
   if (length > kMaxLength)
     throw LaunchError(
         fmt::format("axis {} has length {}, the most is 2^30 = {}; split the "
@@ -73,8 +73,9 @@ Lengths attn::runtime::resolveLengths(const bundle::Program &program,
   for (const auto &[name, length] : given) {
     const bundle::Axis *axis = findAxis(program, name);
     if (!axis)
-      throw LaunchError(fmt::format("program {} has no axis {}; its axes are {}",
-                                    program.name, name, axisNames(program)));
+      throw LaunchError(
+          fmt::format("program {} has no axis {}; its axes are {}",
+                      program.name, name, axisNames(program)));
     checkRange(name, length);
     if (axis->extent && *axis->extent != length)
       throw LaunchError(
@@ -100,9 +101,9 @@ Lengths attn::runtime::resolveLengths(const bundle::Program &program,
     int64_t length = known(lengths, axis.name);
     if (axis.group.empty()) {
       if (length < 0)
-        throw LaunchError(fmt::format(
-            "axis {} has no length; give one with --bind {}=...", axis.name,
-            axis.name));
+        throw LaunchError(
+            fmt::format("axis {} has no length; give one with --bind {}=...",
+                        axis.name, axis.name));
       checkRange(axis.name, length);
       continue;
     }
@@ -141,10 +142,10 @@ int64_t attn::runtime::elementBytes(const std::string &dtype) {
     return 8;
   if (dtype == "i1" || dtype == "f8e4m3" || dtype == "f8e5m2")
     return 1;
-  throw LaunchError(fmt::format(
-      "dtype '{}' is unknown to this runner; use the attn-bench that belongs to "
-      "the attnc which made the bundle",
-      dtype));
+  throw LaunchError(fmt::format("dtype '{}' is unknown to this runner; use the "
+                                "attn-bench that belongs to "
+                                "the attnc which made the bundle",
+                                dtype));
 }
 
 static int64_t lengthOf(const std::string &axis, const Lengths &lengths) {
@@ -165,9 +166,8 @@ static int64_t product(int64_t a, int64_t b, const std::string &tensor) {
   return result;
 }
 
-std::vector<int64_t>
-attn::runtime::denseStrides(const bundle::Tensor &tensor,
-                            const Lengths &lengths) {
+std::vector<int64_t> attn::runtime::denseStrides(const bundle::Tensor &tensor,
+                                                 const Lengths &lengths) {
   std::vector<int64_t> strides(tensor.axes.size(), 1);
   int64_t next = 1;
   for (size_t i = tensor.axes.size(); i-- > 0;) {

@@ -9,8 +9,7 @@
 using namespace attn::target;
 
 bool CompileTarget::has(Feature feature) const {
-  return std::find(features.begin(), features.end(), feature) !=
-         features.end();
+  return std::find(features.begin(), features.end(), feature) != features.end();
 }
 
 const std::vector<CompileTarget> &attn::target::compileTargets() {

@@ -10,17 +10,17 @@ namespace attn::target {
 
 /// What passes may rely on. Ask `has`, never compare capability numbers.
 enum class Feature {
-  MmaSync,   ///< mma.sync and ldmatrix.
-  CpAsync,   ///< cp.async from global to shared memory.
-  Wgmma,     ///< wgmma, warp groups, register budgets.
-  Tma,       ///< Bulk tensor copies and transaction barriers.
+  MmaSync, ///< mma.sync and ldmatrix.
+  CpAsync, ///< cp.async from global to shared memory.
+  Wgmma,   ///< wgmma, warp groups, register budgets.
+  Tma,     ///< Bulk tensor copies and transaction barriers.
 };
 
 /// A compile target: "cpu", "sm_80", "sm_90a".
 struct CompileTarget {
   std::string name;
-  int capability = 0;         ///< 80; 0 for the CPU.
-  bool exact = false;         ///< Runs on this capability only ("sm_90a").
+  int capability = 0; ///< 80; 0 for the CPU.
+  bool exact = false; ///< Runs on this capability only ("sm_90a").
   std::vector<Feature> features;
   int64_t sharedPerBlock = 0; ///< Bytes that every GPU it runs on can give.
   std::vector<std::string> levels; ///< All it can have, in order.
@@ -34,8 +34,8 @@ const std::vector<CompileTarget> &compileTargets();
 /// Null when there is no target of that name.
 const CompileTarget *findTarget(const std::string &name);
 
-/// Whether code for `name` runs on a device of `capability` (0: the CPU). On no,
-/// `why` gets the reason and a fix.
+/// Whether code for `name` runs on a device of `capability` (0: the CPU). On
+/// no, `why` gets the reason and a fix.
 bool runsOn(const std::string &name, int capability, std::string &why);
 
 } // namespace attn::target
