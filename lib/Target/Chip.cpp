@@ -82,7 +82,8 @@ Roofs attn::target::roofsOf(const Chip &chip) {
     roofs.matmul["wgmma.f16"] = arch.wgmmaF16 * clocks;
     roofs.matmul["wgmma.tf32"] = arch.wgmmaTf32 * clocks;
   }
-  roofs.scalar = arch.fmaF32 * clocks;
+  // Elementwise work is mostly single operations: one result an instruction.
+  roofs.scalar = arch.fmaF32 / 2 * clocks;
   roofs.exponentials = arch.specialFunctions * clocks;
   roofs.launchSeconds = chip.launchSeconds;
   roofs.multiprocessors = chip.multiprocessors;

@@ -21,22 +21,21 @@ Occupancy attn::target::occupancy(const Architecture &arch, int threads,
     int64_t blocks;
     const char *name;
   };
+  enum { Warps, Blocks, Registers, Shared };
+  // On a tie the first named wins: a full SM is never blamed on registers.
   Limit limits[] = {
-      // On a tie the first named wins: the scarce resources of fused kernels.
-      {arch.maxBlocks, "registers"},
-      {arch.maxBlocks, "shared memory"},
       {arch.maxWarps / warps, "warps"},
       {arch.maxBlocks, "blocks"},
+      {arch.maxBlocks, "registers"},
+      {arch.maxBlocks, "shared memory"},
   };
   if (registers > 0) {
     int64_t perWarp = roundUp(int64_t(registers) * kWarp, 256);
     int64_t residentWarps =
         arch.registers / perWarp / kSchedulers * kSchedulers;
-    limits[0].blocks = residentWarps / warps;
-  } else {
-    limits[0].blocks = INT32_MAX;
+    limits[Registers].blocks = residentWarps / warps;
   }
-  limits[1].blocks =
+  limits[Shared].blocks =
       shared > arch.sharedPerBlock
           ? 0
           : arch.sharedPerSm / roundUp(shared + arch.sharedReserved, 128);

@@ -1,0 +1,182 @@
+//===- BundleTest.cpp - manifest, files, launcher header ------------------===//
+
+#include "lib/Bundle/Launcher.h"
+#include "lib/Bundle/Manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sys/wait.h>
+
+using namespace attn::bundle;
+namespace fs = std::filesystem;
+
+static Manifest example() {
+  Manifest m;
+  m.compiler = "attn test";
+  m.assembler = "none";
+  m.binds = {{"D", 64}};
+  Program p;
+  p.name = "demo";
+  p.axes = {{"B", {}, "", ""},   {"Hq", {}, "G", "Hkv"}, {"G", {}, "", ""},
+            {"Hkv", {}, "", ""}, {"M", {}, "", ""},      {"D", 64, "", ""}};
+  p.tensors = {{"q", "bf16", {"B", "Hq", "M", "D"}, Role::Input, 1},
+               {"k", "bf16", {"B", "Hkv", "M", "D"}, Role::Input, 1},
+               {"new", "f32", {}, Role::Input, 1},
+               {"o", "bf16", {"B", "Hq", "M", "D"}, Role::Output, 1}};
+  p.scalars = {{"window", "i32"}, {"c", "f32"}};
+  Level level;
+  level.name = "naive";
+  level.target = "sm_80";
+  level.temporaries = {{"t0", "f32", {"B", "Hq", "M"}, Role::Temporary, 16}};
+  Kernel k;
+  k.symbol = "demo_naive_0";
+  k.label = "matmul";
+  k.grid = {{"M", 128}, {"Hq", 1}, {"B", 1}};
+  k.threads = 128;
+  k.dynamicShared = 65536;
+  k.args = {{Arg::Kind::Pointer, "q", ""},    {Arg::Kind::Pointer, "new", ""},
+            {Arg::Kind::Stride, "q", "Hq"},   {Arg::Kind::Pointer, "t0", ""},
+            {Arg::Kind::Stride, "t0", "Hq"},  {Arg::Kind::Length, "", "M"},
+            {Arg::Kind::Scalar, "window", ""}};
+  k.schedule = "tile 128x64, 4 warps";
+  k.prediction.bytesRead = {{2, {"B", "Hq", "M", "D"}, false}};
+  k.prediction.tensorFlops = {{2.5, {"B", "M"}, true}};
+  k.prediction.tensorUnit = "mma.f16";
+  k.resources = Resources{168, 0, 1024};
+  level.kernels = {k};
+  level.files = {{"ptx", "demo.sm_80.naive.ptx"},
+                 {"cubin:sm_90", "demo.sm_80.naive.sm_90.cubin"}};
+  p.levels = {level};
+  m.programs = {p};
+  return m;
+}
+
+namespace {
+TEST(Manifest, RoundTripKeepsEveryField) {
+  std::string text = toJson(example());
+  Manifest again = fromJson(text);
+  EXPECT_EQ(toJson(again), text);
+  const Kernel &k = again.programs[0].levels[0].kernels[0];
+  EXPECT_EQ(k.args[4].axis, "Hq");
+  EXPECT_EQ(k.resources->registers, 168);
+  EXPECT_TRUE(k.prediction.tensorFlops[0].live);
+  EXPECT_DOUBLE_EQ(k.prediction.tensorFlops[0].coefficient, 2.5);
+  EXPECT_EQ(again.programs[0].axes[1].inner, "Hkv");
+  EXPECT_EQ(again.programs[0].axes[5].extent, 64);
+  EXPECT_EQ(again.programs[0].levels[0].temporaries[0].pad, 16);
+  EXPECT_EQ(again.binds.at("D"), 64);
+}
+
+static std::string errorOf(const std::string &text) {
+  try {
+    fromJson(text);
+  } catch (const std::runtime_error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+static std::string replaced(std::string text, const std::string &from,
+                            const std::string &to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Manifest, MalformedTextNamesThePlace) {
+  std::string good = toJson(example());
+  EXPECT_NE(errorOf("").find("not JSON"), std::string::npos);
+  EXPECT_NE(errorOf(good.substr(0, good.size() / 2)).find("cut off"),
+            std::string::npos);
+  EXPECT_EQ(errorOf("[]"), "manifest: top level: expected an object");
+  EXPECT_NE(errorOf(replaced(good, "\"version\": 1", "\"version\": 7"))
+                .find("bundle version 7, this program reads 1"),
+            std::string::npos);
+  EXPECT_EQ(
+      errorOf(replaced(good, "\"threads\": 128", "\"threads\": 4096")),
+      "manifest: programs[0].levels[0].kernels[0].threads: 4096 is outside 1 "
+      ".. 1024");
+  EXPECT_EQ(errorOf(replaced(good, "\"threads\": 128", "\"threads\": 1.5")),
+            "manifest: programs[0].levels[0].kernels[0].threads: expected an "
+            "integer");
+  EXPECT_EQ(errorOf(replaced(good, "\"role\": \"input\"", "\"role\": \"in\"")),
+            "manifest: programs[0].tensors[0].role: 'in' is not input, output "
+            "or temporary");
+  EXPECT_EQ(errorOf(replaced(good, "demo.sm_80.naive.ptx", "../../secret")),
+            "manifest: programs[0].levels[0].files.ptx: '../../secret' is not "
+            "a file name");
+  EXPECT_EQ(errorOf(replaced(good, "\"axis\": \"M\"", "\"axis\": \"Q\"")),
+            "manifest: programs[0]: kernel demo_naive_0 mentions unknown axis "
+            "'Q'");
+}
+
+TEST(Manifest, EveryTruncationIsAnError) {
+  std::string good = toJson(example());
+  for (size_t n = 0; n + 2 < good.size(); n += 7)
+    EXPECT_NE(errorOf(good.substr(0, n)), "no error") << n;
+}
+
+class Folder : public ::testing::Test {
+protected:
+  void SetUp() override {
+    std::string pattern =
+        (fs::temp_directory_path() / "attn-bundle-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    path = pattern;
+  }
+  void TearDown() override { fs::remove_all(path); }
+  fs::path path;
+};
+
+TEST_F(Folder, WriteReplacesWholeFilesAndLeavesNothingBeside) {
+  std::string file = (path / "a.txt").string();
+  writeFileAtomically(file, std::string(100000, 'x'));
+  writeFileAtomically(file, std::string("short\0text", 10));
+  EXPECT_EQ(readFile(file), std::string("short\0text", 10));
+  EXPECT_EQ(std::distance(fs::directory_iterator(path), {}), 1);
+}
+
+TEST_F(Folder, FailuresSayWhy) {
+  try {
+    writeFileAtomically((path / "no" / "a.txt").string(), "x");
+    FAIL();
+  } catch (const std::runtime_error &error) {
+    EXPECT_NE(std::string(error.what()).find("No such file or directory"),
+              std::string::npos);
+  }
+  EXPECT_THROW(readFile((path / "absent").string()), std::runtime_error);
+  EXPECT_THROW(readFile(path.string()), std::runtime_error);
+}
+
+TEST(Launcher, HoldsOneFunctionAGpuLevel) {
+  Manifest m = example();
+  Level cpu = m.programs[0].levels[0];
+  cpu.target = "cpu";
+  m.programs[0].levels.push_back(cpu);
+  std::string text = launcherHeader(m.programs[0]);
+  EXPECT_NE(text.find("inline CUresult naive_sm_80("), std::string::npos);
+  EXPECT_EQ(text.find("naive_cpu"), std::string::npos);
+  EXPECT_NE(text.find("CUdeviceptr new_ = 0;"), std::string::npos);
+}
+
+#ifdef ATTN_TEST_CUDA_INCLUDE
+TEST_F(Folder, LauncherCompilesAlone) {
+  writeFileAtomically((path / "demo.h").string(),
+                      launcherHeader(example().programs[0]));
+  writeFileAtomically((path / "use.cpp").string(),
+                      "#include \"demo.h\"\n#include \"demo.h\"\n"
+                      "CUresult go(attn_demo::Arguments a, CUstream s) {\n"
+                      "  a.window = 3; a.B = 1;\n"
+                      "  return attn_demo::naive_sm_80(\"x\", a, s);\n}\n");
+  std::string command = std::string(ATTN_TEST_CXX) +
+                        " -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I" +
+                        ATTN_TEST_CUDA_INCLUDE + " " +
+                        (path / "use.cpp").string();
+  int status = std::system(command.c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+#endif
+} // namespace

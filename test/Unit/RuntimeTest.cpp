@@ -1,0 +1,299 @@
+//===- RuntimeTest.cpp - plans and launches on the CPU device -------------===//
+//
+// The fixture is a bundle made by hand: a C file compiled by the system's
+// compiler and a program that describes it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Runtime/Launch.h"
+#include "lib/Runtime/ThreadPool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+
+using namespace attn;
+using namespace attn::runtime;
+namespace fs = std::filesystem;
+
+// t[m, n] = x[m, n] * factor, then y[m] = sum of t[m, n]; a block is a row of
+// `double_rows` and four rows of `sum_rows`.
+static const char *kSource = R"c(
+#include <stdint.h>
+#include <string.h>
+void scale_rows(const uint64_t *s, int64_t first, int64_t last) {
+  const float *x = (const float *)s[0];
+  float *t = (float *)s[1];
+  float factor;
+  memcpy(&factor, &s[5], 4);
+  for (int64_t m = first; m < last; ++m)
+    for (int64_t n = 0; n < (int64_t)s[4]; ++n)
+      t[m * (int64_t)s[3] + n] = x[m * (int64_t)s[2] + n] * factor;
+}
+void sum_rows(const uint64_t *s, int64_t first, int64_t last) {
+  const float *t = (const float *)s[0];
+  float *y = (float *)s[1];
+  for (int64_t m = first * 4; m < last * 4 && m < (int64_t)s[3]; ++m) {
+    y[m] = 0;
+    for (int64_t n = 0; n < (int64_t)s[4]; ++n)
+      y[m] += t[m * (int64_t)s[2] + n];
+  }
+}
+)c";
+
+namespace {
+class CpuBundle : public ::testing::Test {
+protected:
+  void SetUp() override {
+    std::string pattern =
+        (fs::temp_directory_path() / "attn-runtime-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder = pattern;
+    bundle::writeFileAtomically(folder + "/k.c", kSource);
+    std::string command = std::string(ATTN_TEST_CC) + " -shared -fPIC -O1 -o " +
+                          folder + "/k.so " + folder + "/k.c";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+
+    program.name = "rows";
+    program.axes = {{"M", {}, "", ""}, {"N", {}, "", ""}};
+    program.tensors = {{"x", "f32", {"M", "N"}, bundle::Role::Input, 1},
+                       {"y", "f32", {"M"}, bundle::Role::Output, 1}};
+    program.scalars = {{"factor", "f32"}};
+    level.name = "naive";
+    level.target = "cpu";
+    level.temporaries = {{"t", "f32", {"M", "N"}, bundle::Role::Temporary, 16}};
+    using Kind = bundle::Arg::Kind;
+    bundle::Kernel scale;
+    scale.symbol = "scale_rows";
+    scale.grid = {{"M", 1}};
+    scale.args = {{Kind::Pointer, "x", ""}, {Kind::Pointer, "t", ""},
+                  {Kind::Stride, "x", "M"}, {Kind::Stride, "t", "M"},
+                  {Kind::Length, "", "N"},  {Kind::Scalar, "factor", ""}};
+    bundle::Kernel sum;
+    sum.symbol = "sum_rows";
+    sum.grid = {{"M", 4}};
+    sum.args = {{Kind::Pointer, "t", ""},
+                {Kind::Pointer, "y", ""},
+                {Kind::Stride, "t", "M"},
+                {Kind::Length, "", "M"},
+                {Kind::Length, "", "N"}};
+    level.kernels = {scale, sum};
+    level.files = {{"so", "k.so"}};
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  std::string folder;
+  bundle::Program program;
+  bundle::Level level;
+
+  /// Runs the level on M x N ones-and-indices; returns y and its guards.
+  std::vector<float> run(Device &device, int64_t m, int64_t n, int64_t stride,
+                         float factor) {
+    Buffer x(device, m * stride * 4), y(device, (m + 4) * 4);
+    std::vector<float> values(size_t(m * stride), 1e30f);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        values[size_t(i * stride + j)] = float(i);
+    device.copyIn(x.data(), values.data(), m * stride * 4);
+    device.fill(y.data(), 0xff, (m + 4) * 4);
+    Arguments arguments;
+    arguments.lengths = {{"M", m}, {"N", n}};
+    arguments.tensors["x"] = {x.data(), {stride, 1}};
+    arguments.tensors["y"] = {y.data(), {}};
+    arguments.scalars["factor"] = double(factor);
+    Plan plan(device, program, level, device.load(level, folder), arguments);
+    plan.launch();
+    plan.launch();
+    device.synchronize();
+    std::vector<float> result(size_t(m) + 4);
+    device.copyOut(result.data(), y.data(), (m + 4) * 4);
+    return result;
+  }
+
+  /// The error of a plan after `change`; y must stay as it was.
+  template <typename Fn> std::string errorOf(Fn change) {
+    auto device = openCpu(2);
+    Buffer x(*device, 1024), y(*device, 1024);
+    device->fill(y.data(), 0x5a, 1024);
+    Arguments arguments;
+    arguments.lengths = {{"M", 4}, {"N", 8}};
+    arguments.tensors["x"] = {x.data(), {}};
+    arguments.tensors["y"] = {y.data(), {}};
+    arguments.scalars["factor"] = int64_t(2);
+    change(arguments);
+    try {
+      Plan plan(*device, program, level, device->load(level, folder),
+                arguments);
+    } catch (const LaunchError &error) {
+      for (int i = 0; i < 1024; ++i)
+        EXPECT_EQ(static_cast<unsigned char *>(y.data())[i], 0x5a);
+      return error.what();
+    }
+    return "no error";
+  }
+};
+
+TEST_F(CpuBundle, RunsAllKernelsOnAnyNumberOfThreads) {
+  for (int threads : {1, 2, 3, 7}) {
+    auto device = openCpu(threads);
+    for (int64_t m : {1, 3, 4, 5, 1000}) {
+      std::vector<float> y = run(*device, m, 5, 9, 2);
+      for (int64_t i = 0; i < m; ++i)
+        ASSERT_EQ(y[size_t(i)], float(i) * 10) << threads << " " << m;
+      for (int64_t i = m; i < m + 4; ++i)
+        ASSERT_TRUE(std::isnan(y[size_t(i)]));
+    }
+  }
+}
+
+TEST_F(CpuBundle, EmptyAxesLaunchNothingOrSumNothing) {
+  auto device = openCpu(2);
+  std::vector<float> y = run(*device, 0, 5, 5, 1);
+  EXPECT_TRUE(std::isnan(y[0]));
+  y = run(*device, 6, 0, 1, 1);
+  EXPECT_EQ(y[5], 0);
+  EXPECT_TRUE(std::isnan(y[6]));
+}
+
+TEST_F(CpuBundle, C12ImpossibleLaunchesSayWhyAndTouchNothing) {
+  EXPECT_EQ(errorOf([](Arguments &) {}), "no error");
+  EXPECT_EQ(errorOf([](Arguments &a) { a.tensors.erase("x"); }),
+            "tensor x of program rows is not given");
+  EXPECT_EQ(errorOf([](Arguments &a) { a.tensors["z"] = {}; }),
+            "program rows has no tensor z");
+  EXPECT_EQ(errorOf([](Arguments &a) { a.tensors["x"].data = nullptr; }),
+            "tensor x: the pointer is null");
+  EXPECT_NE(errorOf([](Arguments &a) {
+              a.tensors["x"].data =
+                  static_cast<char *>(a.tensors["x"].data) + 4;
+            }).find("is not a multiple of 16 bytes"),
+            std::string::npos);
+  EXPECT_EQ(errorOf([](Arguments &a) {
+              a.tensors["x"].strides = {8, 2};
+            }),
+            "tensor x: stride 2 of its innermost axis N; it must be 1, copy "
+            "the tensor to make it so");
+  EXPECT_EQ(errorOf([](Arguments &a) {
+              a.tensors["x"].strides = {-8, 1};
+            }),
+            "tensor x: stride -8 of axis M is outside 0 .. 2^58");
+  EXPECT_EQ(errorOf([](Arguments &a) { a.tensors["x"].strides = {8}; }),
+            "tensor x has 2 axes, 1 strides are given");
+  EXPECT_EQ(errorOf([](Arguments &a) { a.scalars.clear(); }),
+            "scalar factor of program rows has no value; give one with --bind "
+            "factor=...");
+  EXPECT_EQ(errorOf([](Arguments &a) { a.scalars["g"] = 1.0; }),
+            "program rows has no scalar g");
+  EXPECT_NE(errorOf([](Arguments &a) {
+              a.lengths["M"] = int64_t(1) << 31;
+            }).find("the most is 2^30"),
+            std::string::npos);
+  EXPECT_NE(errorOf([](Arguments &a) {
+              a.lengths["M"] = int64_t(1) << 30;
+              a.lengths["N"] = int64_t(1) << 20;
+            }).find("GiB for intermediate tensors"),
+            std::string::npos);
+}
+
+TEST_F(CpuBundle, C12FixedInnermostAxisNeedsAlignedStrides) {
+  program.axes[1].extent = 8;
+  EXPECT_EQ(errorOf([](Arguments &a) {
+              a.tensors["x"].strides = {9, 1};
+            }),
+            "tensor x: stride 9 of axis M is not a multiple of 4 elements (16 "
+            "bytes); pad the rows or copy the tensor");
+  EXPECT_EQ(errorOf([](Arguments &a) {
+              a.tensors["x"].strides = {12, 1};
+            }),
+            "no error");
+}
+
+TEST_F(CpuBundle, C12OutputsMustNotOverlap) {
+  program.tensors[1].axes = {"M", "N"};
+  EXPECT_EQ(errorOf([](Arguments &a) {
+              a.tensors["y"].strides = {7, 1};
+            }),
+            "output y: stride 7 of axis M makes elements overlap; it must be "
+            "at least 8");
+}
+
+TEST_F(CpuBundle, C12ScalarsMustFitTheirType) {
+  program.scalars[0].dtype = "i32";
+  EXPECT_EQ(
+      errorOf([](Arguments &a) { a.scalars["factor"] = 2.5; }),
+      "scalar factor is i32, its value 2.5 is not whole; give an integer");
+  EXPECT_EQ(
+      errorOf([](Arguments &a) { a.scalars["factor"] = int64_t(1) << 31; }),
+      "scalar factor is i32, its value 2147483648 does not fit");
+  EXPECT_EQ(errorOf([](Arguments &a) { a.scalars["factor"] = -3.0; }),
+            "no error");
+}
+
+TEST_F(CpuBundle, BrokenBundlesAreDeviceErrors) {
+  auto device = openCpu(1);
+  bundle::Level other = level;
+  other.target = "sm_80";
+  EXPECT_THROW(device->load(other, folder), LaunchError);
+  other = level;
+  other.files = {{"so", "absent.so"}};
+  EXPECT_THROW(device->load(other, folder), DeviceError);
+  other.files.clear();
+  EXPECT_THROW(device->load(other, folder), DeviceError);
+  bundle::writeFileAtomically(folder + "/bad.so", "not an object");
+  other.files = {{"so", "bad.so"}};
+  EXPECT_THROW(device->load(other, folder), DeviceError);
+  bundle::Kernel unknown;
+  unknown.symbol = "absent";
+  EXPECT_THROW(device->load(level, folder)->function(unknown), DeviceError);
+}
+
+TEST_F(CpuBundle, PlansOfOneShapeShareTemporaries) {
+  auto device = openCpu(2);
+  Lengths lengths{{"M", 4}, {"N", 8}};
+  auto shared = std::make_shared<Temporaries>(*device, level, lengths);
+  EXPECT_EQ(shared->bytes(), 4 * 16 * 4);
+  Buffer x(*device, 1024), y(*device, 1024);
+  Arguments arguments;
+  arguments.lengths = lengths;
+  arguments.tensors["x"] = {x.data(), {}};
+  arguments.tensors["y"] = {y.data(), {}};
+  arguments.scalars["factor"] = 1.0;
+  auto code = device->load(level, folder);
+  Plan one(*device, program, level, code, arguments, shared);
+  EXPECT_EQ(one.temporaryBytes(), 256);
+  arguments.lengths["N"] = 32;
+  EXPECT_THROW(Plan(*device, program, level, code, arguments, shared),
+               LaunchError);
+}
+
+std::atomic<int64_t> visits[64];
+void visit(const uint64_t *, int64_t first, int64_t last) {
+  for (int64_t i = first; i < last; ++i)
+    ++visits[i];
+}
+
+TEST(ThreadPool, EveryBlockRunsOnceInEveryGrid) {
+  ThreadPool pool(5);
+  for (int round = 0; round < 2000; ++round) {
+    int64_t blocks = round % 64 + 1;
+    for (auto &v : visits)
+      v = 0;
+    pool.run(visit, nullptr, blocks);
+    for (int64_t i = 0; i < 64; ++i)
+      ASSERT_EQ(visits[i], i < blocks ? 1 : 0);
+  }
+}
+
+TEST(Cuda, AbsentDriverSaysSo) {
+  std::string why;
+  if (cudaAvailable(why))
+    GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_NE(why.find("use --target=cpu"), std::string::npos) << why;
+  EXPECT_THROW(openCuda(), DeviceError);
+}
+} // namespace
