@@ -1,0 +1,129 @@
+//===- Json.cpp - results as JSON -----------------------------------------===//
+
+#include "lib/Profile/Json.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace attn;
+using namespace attn::profile;
+using Json = nlohmann::ordered_json;
+
+template <typename T> static Json orNull(const std::optional<T> &value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+static Json median(const std::optional<Summary> &summary) {
+  return summary ? Json(summary->median) : Json(nullptr);
+}
+
+static Json samples(const std::optional<Summary> &summary) {
+  if (!summary)
+    return nullptr;
+  return {{"count", summary->count},
+          {"least", summary->least},
+          {"lower_quartile", summary->lowerQuartile},
+          {"median", summary->median},
+          {"upper_quartile", summary->upperQuartile},
+          {"most", summary->most}};
+}
+
+static Json missOf(double predictedMs, const std::optional<Summary> &measured) {
+  if (!measured || predictedMs <= 0)
+    return nullptr;
+  return miss(predictedMs, measured->median);
+}
+
+static Json kernelJson(const KernelResult &kernel) {
+  const Estimate &e = kernel.predicted;
+  double predictedMs = e.seconds * 1e3;
+  Json j{{"name", kernel.symbol},
+         {"label", kernel.label},
+         {"schedule", kernel.schedule},
+         {"blocks", kernel.blocks},
+         {"threads", kernel.threads},
+         {"predicted", predictedMs},
+         {"measured", median(kernel.measured)},
+         {"miss", missOf(predictedMs, kernel.measured)},
+         {"samples", samples(kernel.measured)},
+         {"bound", e.bound},
+         {"bytes_read", e.bytesRead},
+         {"bytes_written", e.bytesWritten},
+         {"bytes", e.bytes()},
+         {"flops", e.flops()},
+         {"matmul_flops", e.tensorFlops},
+         {"exponentials", e.exponentials},
+         {"roofline_share", kernel.measured && kernel.measured->median > 0
+                                ? Json((e.seconds - e.launchSeconds) * 1e3 /
+                                       kernel.measured->median)
+                                : Json(nullptr)},
+         {"registers", orNull(kernel.registers)},
+         {"spill_bytes", orNull(kernel.spillBytes)},
+         {"shared_bytes", orNull(kernel.sharedBytes)},
+         {"occupancy", nullptr},
+         {"reason", kernel.reason}};
+  if (kernel.occupancy)
+    j["occupancy"] = {{"share", kernel.occupancy->share},
+                      {"blocks", kernel.occupancy->blocks},
+                      {"warps", kernel.occupancy->warps},
+                      {"limiter", kernel.occupancy->limiter}};
+  return j;
+}
+
+static const char *spelling(Check check) {
+  switch (check) {
+  case Check::Passed:
+    return "passed";
+  case Check::Failed:
+    return "failed";
+  case Check::Skipped:
+    return "skipped";
+  }
+  return "";
+}
+
+static Json levelJson(const LevelResult &level) {
+  int64_t bytes = 0;
+  double flops = 0;
+  Json kernels = Json::array();
+  for (const KernelResult &kernel : level.kernels) {
+    bytes += kernel.predicted.bytes();
+    flops += kernel.predicted.flops();
+    kernels.push_back(kernelJson(kernel));
+  }
+  return {{"name", level.name},
+          {"launches", level.launches},
+          {"predicted", level.predictedMs},
+          {"measured", median(level.measured)},
+          {"miss", missOf(level.predictedMs, level.measured)},
+          {"samples", samples(level.measured)},
+          {"bytes", bytes},
+          {"flops", flops},
+          {"temporary_bytes", level.temporaryBytes},
+          {"host_per_launch", level.hostMicroseconds
+                                  ? Json(*level.hostMicroseconds * 1e-3)
+                                  : Json(nullptr)},
+          {"code", level.codeKind},
+          {"check", spelling(level.check)},
+          {"error", orNull(level.error)},
+          {"failure", level.failure},
+          {"kernels", kernels}};
+}
+
+/// "4" as a number, whatever else as text.
+static Json bindValue(const std::string &text) {
+  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_number() ? value : Json(text);
+}
+
+std::string attn::profile::resultsJson(const Results &results) {
+  Json binds = Json::object(), levels = Json::array();
+  for (const auto &[name, value] : results.binds)
+    binds[name] = bindValue(value);
+  for (const LevelResult &level : results.levels)
+    levels.push_back(levelJson(level));
+  Json j{{"spec", results.spec},         {"program", results.program},
+         {"target", results.target},     {"device", results.device},
+         {"compiler", results.compiler}, {"binds", binds},
+         {"live", results.live},         {"levels", levels}};
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}

@@ -1,0 +1,28 @@
+//===- Json.h - results for programs: JSON and Chrome traces --------------===//
+#ifndef ATTN_LIB_PROFILE_JSON_H
+#define ATTN_LIB_PROFILE_JSON_H
+
+#include "lib/Profile/Results.h"
+
+namespace attn::profile {
+
+/// One object: spec, target, device, binds, levels (name, launches, predicted,
+/// measured, error, kernels, ...). Times in milliseconds, bytes as integers,
+/// null for what is unknown.
+std::string resultsJson(const Results &results);
+
+/// One run of a level on the time line.
+struct LevelTrace {
+  const LevelResult *level = nullptr;
+  std::vector<Span> spans; ///< By kernel.
+};
+
+/// Chrome trace format (opens in Perfetto): a host lane with the launches, a
+/// device lane with the kernels, an arrow from each launch to its kernel. The
+/// levels follow one another.
+std::string traceJson(const Results &results,
+                      const std::vector<LevelTrace> &traces);
+
+} // namespace attn::profile
+
+#endif // ATTN_LIB_PROFILE_JSON_H

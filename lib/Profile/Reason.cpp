@@ -1,0 +1,83 @@
+//===- Reason.cpp - why a prediction missed, as far as one can tell -------===//
+
+#include "lib/Profile/Reason.h"
+
+#include "lib/Profile/Units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace attn;
+using namespace attn::profile;
+
+static std::string tooSlow(const KernelResult &kernel,
+                           const target::Roofs &roofs, double seconds) {
+  const Estimate &e = kernel.predicted;
+  if (kernel.spillBytes.value_or(0) > 0)
+    return fmt::format("{} bytes of registers a thread spill to memory",
+                       *kernel.spillBytes);
+  if (e.bound == "launch" || e.launchSeconds > 0.2 * seconds)
+    return "start-up and the first loads outweigh so little work";
+  if (kernel.blocks < roofs.multiprocessors)
+    return fmt::format("{} blocks leave {} of {} {} idle", kernel.blocks,
+                       roofs.multiprocessors - kernel.blocks,
+                       roofs.multiprocessors,
+                       roofs.onePipe ? "threads" : "multiprocessors");
+
+  double share = (e.seconds - e.launchSeconds) / seconds;
+  if (e.bound == "memory") {
+    double compute =
+        roofs.onePipe ? e.tensorSeconds + e.scalarSeconds + e.exponentialSeconds
+                      : std::max({e.tensorSeconds, e.scalarSeconds,
+                                  e.exponentialSeconds});
+    if (compute > 0.5 * e.memorySeconds)
+      return fmt::format("arithmetic ({}) is not hidden behind the loads",
+                         humanTime(compute * 1e3));
+    if (kernel.occupancy && kernel.occupancy->share < 0.3)
+      return fmt::format("{} warps a multiprocessor ({}) are too few to hide "
+                         "the latency of memory",
+                         kernel.occupancy->warps, kernel.occupancy->limiter);
+    return fmt::format(
+        "accesses reach {:.0f} % of a long copy's rate: operands "
+        "read more than once, or in pieces",
+        100 * share);
+  }
+  if (e.bound == "matmul") {
+    double softmax = std::max(e.scalarSeconds, e.exponentialSeconds);
+    if (!roofs.onePipe && softmax > 0.3 * e.tensorSeconds)
+      return fmt::format("matmuls wait for the softmax: its own pipes need {}",
+                         humanTime(softmax * 1e3));
+    return fmt::format(
+        "the matmul unit is {:.0f} % busy: loads of operands and "
+        "latency fill the rest",
+        100 * share);
+  }
+  return fmt::format(
+      "the {} pipe is {:.0f} % busy: index and mask arithmetic is "
+      "not in the count",
+      e.bound, 100 * share);
+}
+
+static std::string tooFast(const KernelResult &kernel,
+                           const target::Roofs &roofs) {
+  const Estimate &e = kernel.predicted;
+  if (e.bound == "memory" && e.bytes() <= 4 * roofs.cacheBytes)
+    return fmt::format("operands ({}) partly stay in the cache ({})",
+                       humanBytes(double(e.bytes())),
+                       humanBytes(double(roofs.cacheBytes)));
+  if (e.bound == "launch" || e.launchSeconds > 0.2 * e.seconds)
+    return "launches overlap better than the table's launch cost says";
+  return fmt::format("the table's {} rate is lower than what this device does",
+                     e.bound);
+}
+
+std::string attn::profile::likeliestReason(const KernelResult &kernel,
+                                           const target::Roofs &roofs) {
+  if (!kernel.measured ||
+      !isMiss(kernel.predicted.seconds * 1e3, kernel.measured->median))
+    return "";
+  double seconds = kernel.measured->median * 1e-3;
+  return seconds > kernel.predicted.seconds ? tooSlow(kernel, roofs, seconds)
+                                            : tooFast(kernel, roofs);
+}

@@ -1,0 +1,16 @@
+//===- Reason.h - why a prediction missed, as far as one can tell ---------===//
+#ifndef ATTN_LIB_PROFILE_REASON_H
+#define ATTN_LIB_PROFILE_REASON_H
+
+#include "lib/Profile/Results.h"
+
+namespace attn::profile {
+
+/// The likeliest reason why `kernel` took longer or shorter than predicted, in
+/// a few words; empty within 10 % or when it was not measured.
+std::string likeliestReason(const KernelResult &kernel,
+                            const target::Roofs &roofs);
+
+} // namespace attn::profile
+
+#endif // ATTN_LIB_PROFILE_REASON_H

@@ -1,0 +1,73 @@
+//===- Results.h - what attn-bench found, before it is printed ------------===//
+#ifndef ATTN_LIB_PROFILE_RESULTS_H
+#define ATTN_LIB_PROFILE_RESULTS_H
+
+#include "lib/Profile/Estimate.h"
+#include "lib/Profile/Timing.h"
+#include "lib/Target/Occupancy.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::profile {
+
+struct KernelResult {
+  std::string symbol;
+  std::string label;
+  std::string schedule;
+  int64_t blocks = 0;
+  int threads = 1;
+  Estimate predicted;
+  std::optional<Summary> measured;    ///< Milliseconds.
+  std::optional<int> registers;       ///< Per thread.
+  std::optional<int> spillBytes;      ///< Per thread.
+  std::optional<int64_t> sharedBytes; ///< Static and dynamic, per block.
+  std::optional<target::Occupancy> occupancy;
+  std::string reason; ///< Of a miss over 10 %; empty without one.
+};
+
+enum class Check { Passed, Failed, Skipped };
+
+struct LevelResult {
+  std::string name;
+  std::string codeKind; ///< "cubin:sm_90", "ptx", "so".
+  int launches = 0;     ///< Grids that are not empty.
+  double predictedMs = 0;
+  std::optional<Summary> measured; ///< Milliseconds; absent when it failed.
+  std::optional<double> hostMicroseconds; ///< Per launch; GPUs only.
+  int64_t temporaryBytes = 0;
+  Check check = Check::Skipped;
+  std::optional<double> error; ///< Largest absolute error of a result.
+  std::string failure;         ///< Why the check failed, or why it cannot run.
+  std::vector<KernelResult> kernels;
+};
+
+struct Results {
+  std::string spec; ///< Path or bundle as given.
+  std::string program;
+  std::string target;
+  std::string device;
+  std::string compiler;
+  std::map<std::string, std::string> binds; ///< Lengths and scalars.
+  std::map<std::string, int64_t> lengths;
+  double live = 1; ///< Fraction of (row, key) pairs that masks leave.
+  bool gpu = false;
+  target::Roofs roofs;
+  std::vector<LevelResult> levels;
+};
+
+/// measured / predicted - 1.
+inline double miss(double predictedMs, double measuredMs) {
+  return predictedMs > 0 ? measuredMs / predictedMs - 1 : 0;
+}
+/// A miss that the table marks and explains.
+inline bool isMiss(double predictedMs, double measuredMs) {
+  double m = miss(predictedMs, measuredMs);
+  return m > 0.10 || m < -0.10;
+}
+
+} // namespace attn::profile
+
+#endif // ATTN_LIB_PROFILE_RESULTS_H

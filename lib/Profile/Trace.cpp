@@ -1,0 +1,125 @@
+//===- Trace.cpp - one run of each level in the Chrome trace format -------===//
+
+#include "lib/Profile/Json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace attn;
+using namespace attn::profile;
+using Json = nlohmann::ordered_json;
+
+static constexpr int kProcess = 1, kHost = 1, kDevice = 2;
+static constexpr double kGap = 20; ///< Microseconds between two levels.
+
+static Json laneName(int lane, const std::string &name) {
+  return {{"ph", "M"},
+          {"pid", kProcess},
+          {"tid", lane},
+          {"name", "thread_name"},
+          {"args", {{"name", name}}}};
+}
+
+static Json slice(int lane, const std::string &name, double start, double end,
+                  Json args) {
+  return {{"ph", "X"},
+          {"pid", kProcess},
+          {"tid", lane},
+          {"name", name},
+          {"ts", start},
+          {"dur", std::max(end - start, 0.001)},
+          {"args", std::move(args)}};
+}
+
+static Json footprint(const KernelResult &kernel) {
+  Json args{{"symbol", kernel.symbol},
+            {"schedule", kernel.schedule},
+            {"blocks", kernel.blocks},
+            {"threads", kernel.threads},
+            {"predicted_us", kernel.predicted.seconds * 1e6},
+            {"bound", kernel.predicted.bound},
+            {"bytes", kernel.predicted.bytes()},
+            {"flops", kernel.predicted.flops()}};
+  if (kernel.registers)
+    args["registers"] = *kernel.registers;
+  if (kernel.sharedBytes)
+    args["shared_bytes"] = *kernel.sharedBytes;
+  if (kernel.occupancy) {
+    args["occupancy"] = kernel.occupancy->share;
+    args["limiter"] = kernel.occupancy->limiter;
+  }
+  return args;
+}
+
+/// The host's slice, the device's slice and the arrow between them.
+static void addLaunch(Json &events, const LevelResult &level,
+                      const KernelResult &kernel, const Span &span, int arrow) {
+  Json args = footprint(kernel);
+  args["level"] = level.name;
+  events.push_back(slice(kHost, "launch " + kernel.label, span.hostStart,
+                         span.hostEnd, {{"level", level.name}}));
+  events.push_back(slice(kDevice, kernel.label, span.deviceStart,
+                         span.deviceEnd, std::move(args)));
+  events.push_back({{"ph", "s"},
+                    {"pid", kProcess},
+                    {"tid", kHost},
+                    {"name", "launch"},
+                    {"cat", "launch"},
+                    {"id", arrow},
+                    {"ts", span.hostStart}});
+  events.push_back({{"ph", "f"},
+                    {"bp", "e"},
+                    {"pid", kProcess},
+                    {"tid", kDevice},
+                    {"name", "launch"},
+                    {"cat", "launch"},
+                    {"id", arrow},
+                    {"ts", span.deviceStart}});
+}
+
+std::string attn::profile::traceJson(const Results &results,
+                                     const std::vector<LevelTrace> &traces) {
+  Json events = Json::array();
+  events.push_back({{"ph", "M"},
+                    {"pid", kProcess},
+                    {"name", "process_name"},
+                    {"args", {{"name", results.program}}}});
+  events.push_back(laneName(kHost, "host"));
+  events.push_back(laneName(kDevice, "device: " + results.device));
+
+  double start = 0;
+  int arrow = 0;
+  for (const LevelTrace &trace : traces) {
+    double end = start;
+    // The level's own slice spans its kernels; it comes first because a slice
+    // must stand before those it holds.
+    size_t whole = events.size();
+    double first = -1, last = 0;
+    for (size_t i = 0; i < trace.spans.size(); ++i) {
+      const KernelResult &kernel = trace.level->kernels[i];
+      if (kernel.blocks == 0)
+        continue; // Nothing was launched.
+      Span span = trace.spans[i];
+      for (double *time :
+           {&span.hostStart, &span.hostEnd, &span.deviceStart, &span.deviceEnd})
+        *time += start;
+      if (first < 0) {
+        first = span.deviceStart;
+        events.push_back(nullptr);
+      }
+      last = span.deviceEnd;
+      end = std::max({end, span.hostEnd, span.deviceEnd});
+      addLaunch(events, *trace.level, kernel, span, ++arrow);
+    }
+    if (first >= 0)
+      events[whole] = slice(kDevice, trace.level->name, first, last,
+                            {{"launches", trace.level->launches},
+                             {"predicted_ms", trace.level->predictedMs}});
+    start = end + kGap;
+  }
+  Json j{{"displayTimeUnit", "ms"},
+         {"otherData", {{"spec", results.spec}, {"target", results.target}}},
+         {"traceEvents", events}};
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}

@@ -1,0 +1,226 @@
+//===- ProfileTest.cpp - estimates, units, tables, traces -----------------===//
+
+#include "lib/Profile/CpuRoofs.h"
+#include "lib/Profile/Json.h"
+#include "lib/Profile/Reason.h"
+#include "lib/Profile/Table.h"
+#include "lib/Profile/Units.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+using namespace attn;
+using namespace attn::profile;
+
+/// Round numbers: 1 kB/s, 100 FLOP/s of matmul, 10 of f32, 1 exponential/s.
+static target::Roofs roundRoofs() {
+  target::Roofs roofs;
+  roofs.bandwidth = 1000;
+  roofs.matmul["mma.f16"] = 100;
+  roofs.scalar = 10;
+  roofs.exponentials = 1;
+  roofs.launchSeconds = 0.5;
+  roofs.multiprocessors = 4;
+  roofs.cacheBytes = 100;
+  return roofs;
+}
+
+static bundle::Kernel kernel() {
+  bundle::Kernel k;
+  k.symbol = "flash_0";
+  k.label = "flash";
+  k.prediction.tensorUnit = "mma.f16";
+  k.prediction.bytesRead = {{2, {"M", "D"}, false}, {2, {"N", "D"}, false}};
+  k.prediction.bytesWritten = {{4, {"M"}, false}};
+  k.prediction.tensorFlops = {{2, {"M", "N", "D"}, true}};
+  k.prediction.exponentials = {{1, {"M", "N"}, true}};
+  return k;
+}
+static const std::map<std::string, int64_t> kLengths{
+    {"M", 10}, {"N", 20}, {"D", 4}};
+
+namespace {
+TEST(Estimate, SumsTermsAndTakesTheSlowestRoof) {
+  Estimate e = estimate(kernel(), kLengths, 0.5, 8, roundRoofs());
+  EXPECT_EQ(e.bytesRead, 240);
+  EXPECT_EQ(e.bytesWritten, 40);
+  EXPECT_DOUBLE_EQ(e.tensorFlops, 800);
+  EXPECT_DOUBLE_EQ(e.exponentials, 100);
+  EXPECT_DOUBLE_EQ(e.memorySeconds, 0.28);
+  EXPECT_DOUBLE_EQ(e.tensorSeconds, 8);
+  EXPECT_DOUBLE_EQ(e.seconds, 100.5);
+  EXPECT_EQ(e.bound, "exponentials");
+}
+
+TEST(Estimate, OnePipeAddsWhatManyPipesOverlap) {
+  target::Roofs roofs = roundRoofs();
+  roofs.onePipe = true;
+  EXPECT_DOUBLE_EQ(estimate(kernel(), kLengths, 0.5, 8, roofs).seconds, 108.5);
+}
+
+TEST(Estimate, IdleMultiprocessorsSlowTheArithmetic) {
+  // 5 blocks on 4 multiprocessors take two rounds: 5/8 of the rate.
+  EXPECT_DOUBLE_EQ(
+      estimate(kernel(), kLengths, 0.5, 5, roundRoofs()).tensorSeconds,
+      8 / (5.0 / 8));
+  EXPECT_DOUBLE_EQ(
+      estimate(kernel(), kLengths, 0.5, 1, roundRoofs()).tensorSeconds, 32);
+}
+
+TEST(Estimate, EmptyGridCostsNothing) {
+  Estimate e = estimate(kernel(), kLengths, 1, 0, roundRoofs());
+  EXPECT_EQ(e.bytes(), 0);
+  EXPECT_EQ(e.seconds, 0);
+}
+
+TEST(Summary, QuartilesInterpolate) {
+  Summary s = summarize({4, 1, 3, 2});
+  EXPECT_DOUBLE_EQ(s.median, 2.5);
+  EXPECT_DOUBLE_EQ(s.least, 1);
+  EXPECT_DOUBLE_EQ(s.most, 4);
+  EXPECT_DOUBLE_EQ(s.lowerQuartile, 1.75);
+  EXPECT_EQ(s.count, 4);
+  EXPECT_DOUBLE_EQ(summarize({7}).median, 7);
+}
+
+TEST(Units, ThreeDigitsWithTheUnitThatFits) {
+  EXPECT_EQ(humanTime(0.0123), "12.3 us");
+  EXPECT_EQ(humanTime(10.06), "10.1 ms");
+  EXPECT_EQ(humanTime(0.9999), "1.00 ms");
+  EXPECT_EQ(humanTime(1234), "1.23 s");
+  EXPECT_EQ(humanTime(0), "0");
+  EXPECT_EQ(humanBytes(999), "999 B");
+  EXPECT_EQ(humanBytes(67108864), "67.1 MB");
+  EXPECT_EQ(humanBytes(99.96e6), "100 MB");
+  EXPECT_EQ(humanFlops(5.42e13), "54.2 TF/s");
+  EXPECT_EQ(humanMiss(0.034), "+3 %");
+  EXPECT_EQ(humanMiss(-0.12), "-12 %");
+  EXPECT_EQ(humanMiss(0.004), "0 %");
+  EXPECT_EQ(humanMiss(41), "x42.0");
+}
+
+TEST(Table, ColumnsAlign) {
+  EXPECT_EQ(alignColumns({{"a", "b", "c"}, {"long", "22", "x y"}, {"z"}}, 1),
+            "a      b  c\nlong  22  x y\nz\n");
+}
+
+static Results results() {
+  Results r;
+  r.spec = "causal.attn";
+  r.program = "causal";
+  r.target = "sm_80";
+  r.device = "NVIDIA H200";
+  r.binds = {{"B", "4"}, {"slope", "0.5"}};
+  r.live = 0.5;
+  r.gpu = true;
+  r.roofs = roundRoofs();
+  LevelResult level;
+  level.name = "flash";
+  level.launches = 1;
+  level.hostMicroseconds = 2.5;
+  level.check = Check::Passed;
+  level.error = 1e-3;
+  KernelResult k;
+  k.symbol = "causal_flash";
+  k.label = "flash";
+  k.schedule = "tile 128x64";
+  k.blocks = 8;
+  k.predicted = estimate(kernel(), kLengths, 0.5, 8, r.roofs);
+  k.measured = summarize({201000});
+  k.registers = 240;
+  k.sharedBytes = 65536;
+  k.occupancy = target::Occupancy{1, 8, 0.125, "registers"};
+  k.reason = likeliestReason(k, r.roofs);
+  level.predictedMs = k.predicted.seconds * 1e3;
+  level.measured = k.measured;
+  level.kernels = {k};
+  LevelResult failed;
+  failed.name = "fused";
+  failed.check = Check::Failed;
+  failed.failure = "o[0, 3] is 2, the reference is 1";
+  r.levels = {level, failed};
+  return r;
+}
+
+TEST(Table, ShowsLevelsKernelsFailuresMissesAndTheOccupancyNote) {
+  std::string text = table(results(), true);
+  auto has = [&](const char *piece) {
+    EXPECT_NE(text.find(piece), std::string::npos) << piece << "\n" << text;
+  };
+  has("causal: sm_80 code on NVIDIA H200");
+  has("masks leave 50.0 % of the pairs alive");
+  has("+100 % !");
+  has("ok 1.0e-03");
+  has("FAILED");
+  has("fused: o[0, 3] is 2, the reference is 1");
+  has("misses over 10 %, worst first");
+  has("the exponentials pipe is 50 % busy");
+  has("12 % occupancy (registers) is right here");
+  has("65.5 kB");
+  has("tile 128x64");
+  // A level that failed has no figures.
+  EXPECT_EQ(table(results(), false).find("tile 128x64"), std::string::npos);
+}
+
+TEST(Json, HoldsTheContractFields) {
+  nlohmann::json j = nlohmann::json::parse(resultsJson(results()));
+  EXPECT_EQ(j["spec"], "causal.attn");
+  EXPECT_EQ(j["target"], "sm_80");
+  EXPECT_EQ(j["device"], "NVIDIA H200");
+  EXPECT_EQ(j["binds"]["B"], 4);
+  EXPECT_EQ(j["binds"]["slope"], 0.5);
+  const auto &level = j["levels"][0];
+  EXPECT_EQ(level["name"], "flash");
+  EXPECT_EQ(level["launches"], 1);
+  EXPECT_DOUBLE_EQ(level["measured"], 201000);
+  EXPECT_DOUBLE_EQ(level["predicted"], 100500);
+  EXPECT_DOUBLE_EQ(level["error"], 1e-3);
+  EXPECT_TRUE(level["bytes"].is_number_integer());
+  EXPECT_EQ(level["bytes"], 280);
+  EXPECT_EQ(level["kernels"][0]["registers"], 240);
+  EXPECT_EQ(level["kernels"][0]["occupancy"]["limiter"], "registers");
+  EXPECT_TRUE(j["levels"][1]["measured"].is_null());
+  EXPECT_EQ(j["levels"][1]["check"], "failed");
+}
+
+TEST(Trace, LanesNestAndArrowsMatch) {
+  Results r = results();
+  LevelTrace trace{&r.levels[0], {{1, 3, 5, 9}}};
+  LevelTrace later{&r.levels[0], {{1, 3, 5, 9}}};
+  nlohmann::json j = nlohmann::json::parse(traceJson(r, {trace, later}));
+  std::map<int, double> lastEnd;
+  std::map<int, int> starts, finishes;
+  double previous = -1;
+  int slices = 0;
+  for (const auto &event : j["traceEvents"]) {
+    std::string phase = event["ph"];
+    if (phase == "s")
+      ++starts[event["id"]];
+    if (phase == "f")
+      ++finishes[event["id"]];
+    if (phase != "X")
+      continue;
+    ++slices;
+    EXPECT_GT(event["dur"], 0);
+    if (event["tid"] == 2 && event["name"] == "flash" &&
+        event["args"].contains("predicted_ms")) {
+      EXPECT_GT(event["ts"], previous); // Levels follow one another.
+      previous = double(event["ts"]) + double(event["dur"]);
+    }
+  }
+  EXPECT_EQ(slices, 6);
+  EXPECT_EQ(starts, finishes);
+  EXPECT_EQ(starts.size(), 2u);
+}
+
+TEST(CpuRoofs, AreOfThisWorld) {
+  target::Roofs roofs = measureCpuRoofs(2, 32 << 20);
+  EXPECT_GT(roofs.bandwidth, 1e8);
+  EXPECT_LT(roofs.bandwidth, 5e12);
+  EXPECT_GT(roofs.matmul.at("fma.f32"), 1e9);
+  EXPECT_LT(roofs.matmul.at("fma.f32"), 1e13);
+  EXPECT_LT(roofs.launchSeconds, 0.01);
+}
+} // namespace
