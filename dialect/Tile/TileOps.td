@@ -54,8 +54,11 @@ def Tile_ViewOp : Tile_Op<"view", [Pure,
   }];
 }
 
-def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [Pure]> {
   let summary = "Reads a tile; elements outside the view are zero";
+  let description = [{
+    Pure: a program never writes what it reads, outputs are tensors of their own.
+  }];
   let arguments = (ins Tile_ViewType:$view, I64:$row, I64:$column);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$view `[` $row `,` $column `]` attr-dict `:` type($view) `->` type($result)";
@@ -69,7 +72,7 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_GatherOp : Tile_Op<"gather", [MemoryEffects<[MemRead]>]> {
+def Tile_GatherOp : Tile_Op<"gather", [Pure]> {
   let summary = "Reads elements at computed offsets";
   let description = [{
     `result = valid ? base[offset] : 0`, elementwise over a scalar or tile of

@@ -1,0 +1,123 @@
+//===- CompileCpu.cpp - tile programs to a shared object ------------------===//
+
+#include "lib/Codegen/Cpu/CompileCpu.h"
+
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// The machine we run on: a CPU bundle is compiled for the host that makes it.
+static std::unique_ptr<llvm::TargetMachine> hostMachine(std::string &error) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  std::string features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features += (features.empty() ? "" : ",") +
+                std::string(feature.getValue() ? "+" : "-") +
+                feature.getKey().str();
+  // Wide vectors are worth their clock here: the matmuls are long.
+  features += ",-prefer-256-bit";
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, llvm::sys::getHostCPUName(), features, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+std::unique_ptr<llvm::Module>
+attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
+  if (!code) {
+    module.emitError("cannot be translated to LLVM IR");
+    return nullptr;
+  }
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = hostMachine(error);
+  if (!machine) {
+    module.emitError("no code generator for this host: ") << error;
+    return nullptr;
+  }
+  code->setDataLayout(machine->createDataLayout());
+  code->setTargetTriple(machine->getTargetTriple());
+  for (llvm::Function &function : *code)
+    if (!function.isDeclaration())
+      function.addFnAttr("prefer-vector-width", "512");
+  auto optimize = makeOptimizingTransformer(3, 0, machine.get());
+  if (llvm::Error problem = optimize(code.get())) {
+    module.emitError("LLVM's optimiser failed: ")
+        << llvm::toString(std::move(problem));
+    return nullptr;
+  }
+  return code;
+}
+
+FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
+                                              llvm::Module &code) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = hostMachine(error);
+  if (!machine)
+    return module.emitError("no code generator for this host: ") << error;
+
+  llvm::SmallString<128> object, library, log;
+  auto temporary = [&](const char *suffix, llvm::SmallString<128> &path) {
+    return !llvm::sys::fs::createTemporaryFile("attn", suffix, path);
+  };
+  if (!temporary("o", object) || !temporary("so", library) ||
+      !temporary("log", log))
+    return module.emitError("cannot create a temporary file; is TMPDIR full or "
+                            "read-only?");
+  llvm::FileRemover removeObject(object), removeLibrary(library), removeLog(log);
+  {
+    std::error_code failed;
+    llvm::raw_fd_ostream out(object, failed);
+    llvm::legacy::PassManager passes;
+    if (failed || machine->addPassesToEmitFile(passes, out, nullptr,
+                                               llvm::CodeGenFileType::ObjectFile))
+      return module.emitError("cannot write an object file");
+    passes.run(code);
+    out.close();
+    if (out.has_error()) {
+      out.clear_error();
+      return module.emitError("cannot write an object file; is the disk full?");
+    }
+  }
+  for (const char *name : {"cc", "gcc", "clang", "g++"}) {
+    llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName(name);
+    if (!linker)
+      continue;
+    llvm::StringRef arguments[] = {*linker, "-shared", "-o", library, object, "-lm"};
+    std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
+    int status = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt,
+                                           redirects);
+    if (status != 0) {
+      auto said = llvm::MemoryBuffer::getFile(log);
+      return module.emitError("the linker failed: ")
+             << (said ? (*said)->getBuffer().split('\n').first : "no message");
+    }
+    auto bytes = llvm::MemoryBuffer::getFile(library);
+    if (!bytes)
+      return module.emitError("cannot read what the linker wrote");
+    return (*bytes)->getBuffer().str();
+  }
+  return module.emitError("target cpu needs a linker; install gcc or clang");
+}

@@ -1,0 +1,141 @@
+//===- Dot.cpp - matmul and row reductions on the CPU ---------------------===//
+
+#include "lib/Codegen/Cpu/CpuEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+/// A new buffer of columns x rows. Transposes 16 x 16 at a time in registers.
+Value CpuEmitter::transposeBuffer(Value buffer, int64_t rows, int64_t columns) {
+  Type f32 = b.getF32Type();
+  Value turned = allocate(RankedTensorType::get({columns, rows}, f32));
+  int64_t tall = std::gcd(kLanes, rows), wide = std::gcd(kLanes, columns);
+  auto in = VectorType::get({wide}, f32), out = VectorType::get({tall}, f32);
+  loop(rows, tall, [&](Value r) {
+    loop(columns, wide, [&](Value c) {
+      Value square = zeroOf(VectorType::get({tall, wide}, f32));
+      for (int64_t i = 0; i < tall; ++i) {
+        Value row = arith::AddIOp::create(b, loc, r, index(i));
+        Value line = vector::LoadOp::create(b, loc, in, buffer,
+                                            linear(row, c, columns));
+        square = vector::InsertOp::create(b, loc, line, square, i);
+      }
+      Value flipped = vector::TransposeOp::create(b, loc, square,
+                                                  ArrayRef<int64_t>{1, 0});
+      for (int64_t j = 0; j < wide; ++j) {
+        Value column = arith::AddIOp::create(b, loc, c, index(j));
+        Value line = vector::ExtractOp::create(b, loc, flipped, j);
+        vector::StoreOp::create(b, loc, line, turned, linear(column, r, rows));
+      }
+    });
+  });
+  (void)out;
+  return turned;
+}
+
+/// result = accumulator + a x b, f32. Blocks of 8 rows by two vectors stay in
+/// registers while the summed axis runs.
+void CpuEmitter::emitDot(tile::DotOp dot) {
+  auto aType = cast<RankedTensorType>(dot.getA().getType());
+  auto cType = cast<RankedTensorType>(dot.getType());
+  int64_t rows = cType.getDimSize(0), columns = cType.getDimSize(1);
+  int64_t depth = aType.getDimSize(1);
+  Value a = materialize(dot.getA());
+  Value second = materialize(dot.getB());
+  if (dot.getTransposed())
+    second = transposeBuffer(second, columns, depth);
+  Value result = allocate(cType);
+  evaluateInto(dot.getAccumulator(), result);
+  buffers[dot.getResult()] = result;
+
+  int64_t lanes = std::gcd(kLanes, columns);
+  int64_t wide = columns % (2 * lanes) == 0 ? 2 : 1;
+  int64_t tall = std::gcd<int64_t>(8, rows);
+  auto vector = VectorType::get({lanes}, b.getF32Type());
+  loop(rows, tall, [&](Value r) {
+    loop(columns, lanes * wide, [&](Value c) {
+      SmallVector<Value> rowAt, columnAt, sums;
+      for (int64_t i = 0; i < tall; ++i)
+        rowAt.push_back(arith::AddIOp::create(b, loc, r, index(i)));
+      for (int64_t j = 0; j < wide; ++j)
+        columnAt.push_back(arith::AddIOp::create(b, loc, c, index(j * lanes)));
+      for (Value row : rowAt)
+        for (Value column : columnAt)
+          sums.push_back(vector::LoadOp::create(b, loc, vector, result,
+                                                linear(row, column, columns)));
+      auto walk = scf::ForOp::create(
+          b, loc, index(0), index(depth), index(1), sums,
+          [&](OpBuilder &inner, Location loc, Value k, ValueRange carried) {
+            OpBuilder::InsertionGuard guard(b);
+            b.setInsertionPointToEnd(inner.getInsertionBlock());
+            SmallVector<Value> right, next;
+            for (Value column : columnAt)
+              right.push_back(vector::LoadOp::create(
+                  b, loc, vector, second, linear(k, column, columns)));
+            for (auto [i, row] : llvm::enumerate(rowAt)) {
+              Value left = memref::LoadOp::create(b, loc, a, linear(row, k, depth));
+              Value spread = vector::BroadcastOp::create(b, loc, vector, left);
+              for (int64_t j = 0; j < wide; ++j)
+                next.push_back(math::FmaOp::create(b, loc, spread, right[j],
+                                                   carried[i * wide + j]));
+            }
+            scf::YieldOp::create(b, loc, next);
+          });
+      unsigned at = 0;
+      for (Value row : rowAt)
+        for (Value column : columnAt)
+          vector::StoreOp::create(b, loc, walk.getResult(at++), result,
+                                  linear(row, column, columns));
+    });
+  });
+}
+
+/// Vector by vector, then across lanes in a fixed order (C10).
+void CpuEmitter::emitReduce(tile::ReduceOp reduce) {
+  auto from = cast<RankedTensorType>(reduce.getValue().getType());
+  int64_t rows = from.getDimSize(0), columns = from.getDimSize(1);
+  int64_t width = std::gcd(kLanes, columns);
+  Type f32 = b.getF32Type();
+  auto vector = VectorType::get({width}, f32);
+  bool isMax = reduce.getKind() == tile::ReduceKind::Max;
+  Value buffer = allocate(cast<RankedTensorType>(reduce.getType()));
+  buffers[reduce.getResult()] = buffer;
+  auto combine = [&](Value x, Value y) -> Value {
+    if (isMax)
+      return arith::MaxNumFOp::create(b, loc, x, y);
+    return arith::AddFOp::create(b, loc, x, y);
+  };
+  loop(rows, 1, [&](Value r) {
+    Value start = evaluate(reduce.getValue(),
+                           {Place::Tile, r, index(0), width});
+    auto walk = scf::ForOp::create(
+        b, loc, index(width), index(columns), index(width), ValueRange{start},
+        [&](OpBuilder &inner, Location loc, Value c, ValueRange carried) {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToEnd(inner.getInsertionBlock());
+          Value next = evaluate(reduce.getValue(), {Place::Tile, r, c, width});
+          scf::YieldOp::create(b, loc, combine(carried[0], next));
+        });
+    Value sum = walk.getResult(0);
+    for (int64_t half = width / 2; half >= 1; half /= 2) {
+      Value low = vector::ExtractStridedSliceOp::create(
+          b, loc, sum, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{half},
+          ArrayRef<int64_t>{1});
+      Value high = vector::ExtractStridedSliceOp::create(
+          b, loc, sum, ArrayRef<int64_t>{half}, ArrayRef<int64_t>{half},
+          ArrayRef<int64_t>{1});
+      sum = combine(low, high);
+    }
+    memref::StoreOp::create(b, loc,
+                            vector::ExtractOp::create(b, loc, sum, int64_t(0)),
+                            buffer, r);
+  });
+}

@@ -1,0 +1,214 @@
+//===- ExpandMath.cpp - functions of f32 as arithmetic --------------------===//
+//
+// Ours, because a library call per element is slow on the CPU and does not exist
+// on the GPU, and because attention needs exact behaviour at the edges: 2^-inf is
+// 0, log 0 is -inf, NaN stays NaN.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Codegen/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+
+#include <cmath>
+#include <limits>
+
+namespace attn {
+#define GEN_PASS_DEF_EXPANDMATHPASS
+#include "lib/Codegen/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+/// Arithmetic on f32 scalars or vectors of one type.
+struct Expander {
+  OpBuilder b;
+  Location loc;
+  Type type;
+  bool gpu;
+
+  Type integerType() {
+    Type i32 = b.getI32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      return VectorType::get(vector.getShape(), i32);
+    return i32;
+  }
+  Value real(double v) {
+    Attribute scalar = b.getF32FloatAttr(static_cast<float>(v));
+    if (auto vector = dyn_cast<VectorType>(type))
+      scalar = DenseElementsAttr::get(vector, scalar);
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(scalar));
+  }
+  Value integer(int64_t v) {
+    Attribute scalar = b.getI32IntegerAttr(static_cast<int32_t>(v));
+    if (auto vector = dyn_cast<VectorType>(integerType()))
+      scalar = DenseElementsAttr::get(vector, scalar);
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(scalar));
+  }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, loc, x, y, z);
+  }
+  Value min(Value x, Value y) { return arith::MinNumFOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) { return arith::MaxNumFOp::create(b, loc, x, y); }
+  Value less(Value x, Value y) {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y);
+  }
+  Value equal(Value x, Value y) {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
+  }
+  Value isNan(Value x) {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  }
+  Value select(Value c, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, c, x, y);
+  }
+  Value bits(Value x) {
+    return arith::BitcastOp::create(b, loc, integerType(), x);
+  }
+  Value fromBits(Value x) { return arith::BitcastOp::create(b, loc, type, x); }
+
+  /// Coefficients, highest power first (Horner).
+  Value polynomial(Value x, std::initializer_list<double> coefficients) {
+    Value sum;
+    for (double c : coefficients)
+      sum = sum ? fma(sum, x, real(c)) : real(c);
+    return sum;
+  }
+
+  /// 2^n for integral n in [-127, 128]; 2^-127 counts as 0, 2^128 as infinity.
+  Value powerOfTwo(Value n) {
+    Value i = arith::FPToSIOp::create(b, loc, integerType(), n);
+    i = arith::AddIOp::create(b, loc, i, integer(127));
+    return fromBits(arith::ShLIOp::create(b, loc, i, integer(23)));
+  }
+
+  /// NaN where x is NaN, else y: clamping loses it.
+  Value keepNan(Value x, Value y) { return select(isNan(x), x, y); }
+
+  Value exp2(Value x) {
+    if (gpu)
+      return LLVM::CallIntrinsicOp::create(
+                 b, loc, type, b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f"),
+                 ValueRange{x})
+          .getResult(0);
+    Value clamped = max(min(x, real(128.0)), real(-127.0));
+    Value n = math::RoundEvenOp::create(b, loc, clamped);
+    Value f = sub(clamped, n);
+    // Taylor of 2^f, |f| <= 1/2: the first dropped term is below 6e-9.
+    std::array<double, 8> c;
+    double term = 1;
+    for (int k = 0; k < 8; ++k) {
+      c[k] = term;
+      term *= M_LN2 / (k + 1);
+    }
+    Value p = polynomial(f, {c[7], c[6], c[5], c[4], c[3], c[2], c[1], c[0]});
+    return keepNan(x, mul(p, powerOfTwo(n)));
+  }
+
+  Value exp(Value x) {
+    const double log2e = 1.4426950408889634;
+    if (gpu) {
+      // 2^(t + e) with t the rounded product and e what rounding lost.
+      Value t = mul(x, real(log2e));
+      Value e = fma(x, real(log2e), arith::NegFOp::create(b, loc, t));
+      Value y = exp2(t);
+      Value corrected = fma(mul(y, e), real(M_LN2), y);
+      // At infinities and after overflow the correction is meaningless.
+      Value finite = less(math::AbsFOp::create(b, loc, x), real(88.0));
+      return select(finite, corrected, y);
+    }
+    Value clamped = max(min(x, real(89.0)), real(-88.0));
+    Value n = math::RoundEvenOp::create(b, loc, mul(clamped, real(log2e)));
+    // ln 2 in two parts (Cody and Waite): n times the first is exact.
+    const float high = 0.693145751953125f;
+    Value r = fma(n, real(-high), clamped);
+    r = fma(n, real(-(M_LN2 - high)), r);
+    Value p = polynomial(r, {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6,
+                             0.5, 1.0, 1.0});
+    Value y = mul(p, powerOfTwo(max(min(n, real(128)), real(-127))));
+    y = select(less(x, real(-87.4)), real(0), y);
+    return keepNan(x, y);
+  }
+
+  Value log(Value x) {
+    // Denormals are scaled up so that the exponent field means something.
+    Value tiny = less(x, real(1.1754943508222875e-38));
+    Value scaled = select(tiny, mul(x, real(8388608.0)), x);
+    Value i = bits(scaled);
+    // m in [1/sqrt 2, sqrt 2): subtract the bits of 1/sqrt 2, keep the exponent.
+    Value shifted = arith::SubIOp::create(b, loc, i, integer(0x3f3504f3));
+    Value e = arith::ShRSIOp::create(b, loc, shifted, integer(23));
+    Value m = fromBits(arith::SubIOp::create(
+        b, loc, i, arith::ShLIOp::create(b, loc, e, integer(23))));
+    Value exponent = arith::SIToFPOp::create(b, loc, type, e);
+    exponent = sub(exponent, select(tiny, real(23), real(0)));
+    // log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.172.
+    Value s = div(sub(m, real(1)), add(m, real(1)));
+    Value q = mul(s, s);
+    Value series = polynomial(
+        q, {2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});
+    Value tail = mul(mul(series, q), s);
+    const float high = 0.693145751953125f;
+    Value low = fma(exponent, real(M_LN2 - high), tail);
+    Value y = fma(exponent, real(high), add(add(s, s), low));
+    double inf = std::numeric_limits<double>::infinity();
+    y = select(equal(x, real(0)), real(-inf), y);
+    y = select(less(x, real(0)), real(std::nan("")), y);
+    y = select(equal(x, real(inf)), x, y);
+    return keepNan(x, y);
+  }
+
+  Value tanh(Value x) {
+    Value a = math::AbsFOp::create(b, loc, x);
+    // (1 - e) / (1 + e) cancels near 0; a series serves there.
+    Value e = exp(mul(a, real(-2)));
+    Value large = div(sub(real(1), e), add(real(1), e));
+    Value q = mul(x, x);
+    Value series = polynomial(q, {21844.0 / 6081075, -1382.0 / 155925,
+                                  62.0 / 2835, -17.0 / 315, 2.0 / 15,
+                                  -1.0 / 3});
+    Value small = fma(mul(series, q), x, x);
+    Value signedLarge = math::CopySignOp::create(b, loc, large, x);
+    return keepNan(x, select(less(a, real(0.4)), small, signedLarge));
+  }
+
+  Value rsqrt(Value x) {
+    return div(real(1), math::SqrtOp::create(b, loc, x));
+  }
+};
+
+struct ExpandMath : attn::impl::ExpandMathPassBase<ExpandMath> {
+  using ExpandMathPassBase::ExpandMathPassBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> calls;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp,
+              math::RsqrtOp>(op) &&
+          getElementTypeOrSelf(op->getResult(0)).isF32())
+        calls.push_back(op);
+    });
+    for (Operation *op : calls) {
+      Expander e{OpBuilder(op), op->getLoc(), op->getResult(0).getType(), gpu};
+      Value x = op->getOperand(0);
+      Value y = isa<math::ExpOp>(op)    ? e.exp(x)
+                : isa<math::Exp2Op>(op) ? e.exp2(x)
+                : isa<math::LogOp>(op)  ? e.log(x)
+                : isa<math::TanhOp>(op) ? e.tanh(x)
+                                        : e.rsqrt(x);
+      op->getResult(0).replaceAllUsesWith(y);
+      op->erase();
+    }
+  }
+};
+} // namespace
