@@ -1,0 +1,208 @@
+//===- Bench.cpp - predict, check and time the levels of a program --------===//
+
+#include "tools/attn-bench/Bench.h"
+
+#include "lib/Profile/CpuRoofs.h"
+#include "lib/Profile/Reason.h"
+#include "lib/Reference/Inputs.h"
+#include "lib/Reference/Live.h"
+#include "tools/attn-bench/Judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace attn;
+using namespace attn::bench;
+using namespace attn::profile;
+
+namespace {
+class Bench {
+public:
+  Bench(const Options &options, Input &input, runtime::Device &device,
+        const std::function<void(const std::string &)> &progress)
+      : options(options), input(input), device(device), progress(progress),
+        gpu(device.info().kind != "cpu"),
+        binds(resolveBinds(input.program, options.binds, input.defaults)),
+        lengths(reference::axisLengths(*input.kernel, binds.lengths)) {}
+
+  BenchResults run() {
+    describe();
+    for (const bundle::Level &level : input.program.levels)
+      predict(level);
+    prepare();
+    for (size_t i = 0; i < input.program.levels.size(); ++i)
+      runLevel(input.program.levels[i], out.results.levels[i], out.spans[i]);
+    return std::move(out);
+  }
+
+private:
+  void describe() {
+    Results &r = out.results;
+    r.spec = options.input;
+    r.program = input.program.name;
+    r.target = input.target;
+    r.device = device.info().name;
+    r.compiler = input.manifest.compiler;
+    r.binds = binds.shown;
+    r.lengths = binds.lengths;
+    r.gpu = gpu;
+    progress("measuring this machine");
+    r.roofs = gpu ? target::roofsOf(target::chipFor(device.info().facts))
+                  : measureCpuRoofs(device.info().multiprocessors,
+                                    device.info().facts.l2Bytes);
+    progress("making inputs");
+    reference::InputOptions inputOptions;
+    inputOptions.seed = options.seed;
+    inputOptions.scalars = binds.scalars;
+    inputs = reference::makeInputs(*input.kernel, lengths, inputOptions);
+    r.live = reference::liveFraction(*input.kernel, lengths, inputs);
+  }
+
+  /// The guess, made before anything is looked at.
+  void predict(const bundle::Level &level) {
+    LevelResult result;
+    result.name = level.name;
+    for (const bundle::Kernel &kernel : level.kernels) {
+      KernelResult k;
+      k.symbol = kernel.symbol;
+      k.label = kernel.label;
+      k.schedule = kernel.schedule;
+      k.threads = kernel.threads;
+      try {
+        k.blocks = runtime::gridBlocks(kernel, binds.lengths);
+      } catch (const runtime::LaunchError &error) {
+        result.failure = error.what(); // The plan will not be made either.
+      }
+      k.predicted = estimate(kernel, binds.lengths, out.results.live, k.blocks,
+                             out.results.roofs);
+      if (kernel.resources) {
+        k.registers = kernel.resources->registers;
+        k.spillBytes = kernel.resources->spillBytes;
+        k.sharedBytes = kernel.resources->sharedBytes + kernel.dynamicShared;
+      }
+      result.launches += k.blocks > 0;
+      result.predictedMs += k.predicted.seconds * 1e3;
+      result.kernels.push_back(std::move(k));
+    }
+    out.results.levels.push_back(std::move(result));
+    out.spans.emplace_back();
+  }
+
+  /// Copies of the arguments, together larger than the cache where that is
+  /// cheap; what they leave of it is flushed on a GPU.
+  void prepare() {
+    progress("copying inputs");
+    int64_t bytes =
+        std::max<int64_t>(argumentBytes(input.program, binds.lengths), 1);
+    int64_t wanted = 2 * out.results.roofs.cacheBytes;
+    int64_t room = device.freeBytes() / 4 / bytes;
+    int64_t count =
+        std::clamp<int64_t>((wanted + bytes - 1) / bytes, 1,
+                            std::max<int64_t>(1, std::min<int64_t>(room, 4)));
+    for (int64_t i = 0; i < count; ++i)
+      sets.push_back(
+          std::make_unique<ArgumentSet>(device, input.program, binds, inputs));
+    timing.warmup = options.warmup;
+    timing.repeats = options.repeats;
+    if (gpu && count * bytes < wanted)
+      timing.flushBytes = wanted;
+  }
+
+  void runLevel(const bundle::Level &level, LevelResult &result,
+                std::vector<Span> &spans) {
+    std::vector<std::unique_ptr<runtime::Plan>> plans;
+    std::vector<runtime::Plan *> list;
+    try {
+      progress(fmt::format("{}: loading", level.name));
+      std::shared_ptr<runtime::Code> code = device.load(level, input.folder);
+      auto temporaries =
+          std::make_shared<runtime::Temporaries>(device, level, binds.lengths);
+      for (std::unique_ptr<ArgumentSet> &set : sets) {
+        plans.push_back(std::make_unique<runtime::Plan>(
+            device, input.program, level, code, set->arguments(), temporaries));
+        list.push_back(plans.back().get());
+      }
+      result.codeKind = code->kind();
+      result.temporaryBytes = temporaries->bytes();
+      if (timing.flushBytes > 0)
+        runtime::Buffer(device, timing.flushBytes); // Must be there as well.
+    } catch (const runtime::LaunchError &error) {
+      result.failure = error.what();
+      return;
+    }
+    for (size_t k = 0; k < result.kernels.size(); ++k)
+      addFacts(level.kernels[k], list[0]->facts(k), result.kernels[k]);
+
+    if (options.check) {
+      progress(fmt::format("{}: checking", level.name));
+      if (!judge)
+        judge = std::make_unique<Judge>(*input.kernel, lengths, inputs,
+                                        options.seed);
+      Verdict verdict =
+          judge->judge(device, *list[0], *sets[0], usesTf32(level));
+      result.error = verdict.error;
+      result.check = verdict.pass ? Check::Passed : Check::Failed;
+      if (!verdict.pass) {
+        result.failure = "differs from the reference: " + verdict.why;
+        return;
+      }
+    }
+
+    progress(fmt::format("{}: timing", level.name));
+    LevelTiming times = timeLevel(device, list, timing);
+    result.measured = times.level;
+    result.hostMicroseconds = times.hostMicroseconds;
+    for (size_t k = 0; k < result.kernels.size(); ++k) {
+      KernelResult &kernel = result.kernels[k];
+      if (kernel.blocks == 0)
+        continue;
+      kernel.measured = times.kernels[k];
+      kernel.reason = likeliestReason(kernel, out.results.roofs);
+    }
+    spans = times.spans;
+  }
+
+  /// What the device says of the code it runs; it may have compiled it itself.
+  void addFacts(const bundle::Kernel &kernel,
+                const runtime::FunctionFacts &facts, KernelResult &result) {
+    if (facts.registers)
+      result.registers = facts.registers;
+    if (facts.localBytes)
+      result.spillBytes = int(*facts.localBytes);
+    if (facts.sharedBytes)
+      result.sharedBytes = *facts.sharedBytes + kernel.dynamicShared;
+    if (gpu && result.registers && result.sharedBytes)
+      result.occupancy = target::occupancy(
+          target::architecture(device.info().capability), kernel.threads,
+          *result.registers, *result.sharedBytes);
+  }
+
+  static bool usesTf32(const bundle::Level &level) {
+    return std::any_of(level.kernels.begin(), level.kernels.end(),
+                       [](const bundle::Kernel &kernel) {
+                         const std::string &unit = kernel.prediction.tensorUnit;
+                         return unit.find("tf32") != std::string::npos;
+                       });
+  }
+
+  const Options &options;
+  Input &input;
+  runtime::Device &device;
+  const std::function<void(const std::string &)> &progress;
+  bool gpu;
+  RunBinds binds;
+  reference::AxisLengths lengths;
+  reference::Inputs inputs;
+  std::vector<std::unique_ptr<ArgumentSet>> sets;
+  TimingOptions timing;
+  std::unique_ptr<Judge> judge;
+  BenchResults out;
+};
+} // namespace
+
+BenchResults attn::bench::runBench(
+    const Options &options, Input &input, runtime::Device &device,
+    const std::function<void(const std::string &)> &progress) {
+  return Bench(options, input, device, progress).run();
+}

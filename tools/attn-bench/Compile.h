@@ -1,0 +1,16 @@
+//===- Compile.h - asking attnc for a bundle ------------------------------===//
+#ifndef ATTN_TOOLS_ATTN_BENCH_COMPILE_H
+#define ATTN_TOOLS_ATTN_BENCH_COMPILE_H
+
+#include <string>
+#include <vector>
+
+namespace attn::bench {
+
+/// Runs attnc, which stands beside this executable or on PATH, with its stderr
+/// passed through. Throws InputError when there is none or it fails.
+void runCompiler(const std::vector<std::string> &arguments);
+
+} // namespace attn::bench
+
+#endif // ATTN_TOOLS_ATTN_BENCH_COMPILE_H

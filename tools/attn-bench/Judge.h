@@ -1,0 +1,43 @@
+//===- Judge.h - a level's results against the reference ------------------===//
+#ifndef ATTN_TOOLS_ATTN_BENCH_JUDGE_H
+#define ATTN_TOOLS_ATTN_BENCH_JUDGE_H
+
+#include "lib/Reference/Evaluate.h"
+#include "tools/attn-bench/Arguments.h"
+
+#include <optional>
+
+namespace attn::bench {
+
+/// What a check found.
+struct Verdict {
+  bool pass = true;
+  double error = 0; ///< Largest absolute error of all results.
+  std::string why;  ///< Of the first result that fails.
+};
+
+/// Judges any level of one program at one size. The reference is evaluated at
+/// sampled points the first time it is needed, once with and once without tf32.
+class Judge {
+public:
+  Judge(const spec::Kernel &kernel, const reference::AxisLengths &lengths,
+        const reference::Inputs &inputs, unsigned seed)
+      : kernel(kernel), lengths(lengths), inputs(inputs), seed(seed) {}
+
+  /// Runs `plan` once on `set` and compares every result.
+  Verdict judge(runtime::Device &device, runtime::Plan &plan, ArgumentSet &set,
+                bool tf32);
+
+private:
+  const reference::Evaluation &expected(bool tf32);
+
+  const spec::Kernel &kernel;
+  const reference::AxisLengths &lengths;
+  const reference::Inputs &inputs;
+  unsigned seed;
+  std::optional<reference::Evaluation> evaluations[2];
+};
+
+} // namespace attn::bench
+
+#endif // ATTN_TOOLS_ATTN_BENCH_JUDGE_H

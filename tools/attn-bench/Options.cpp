@@ -1,0 +1,147 @@
+//===- Options.cpp - the command line of attn-bench -----------------------===//
+
+#include "tools/attn-bench/Options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+using namespace attn::bench;
+
+static const char *kExamples = R"(
+Examples:
+  attn-bench kernels/causal.attn
+      every level of causal attention at its default size, on the GPU if there
+      is one, else on the CPU
+  attn-bench kernels/causal.attn --bind B=4,H=16,M=4096,N=4096,D=64 --kernels
+      at a size of your own, with a row for each kernel
+  attn-bench kernels/sliding_window.attn --levels=naive,flash --bind window=512
+      two levels; scalar arguments are bound like lengths
+  attn-bench bundle/ --target=cuda --json out.json --trace out.trace.json
+      a bundle made by attnc on another machine; the trace opens in Perfetto
+
+Exit code: 0 all well, 1 a level differs from the reference, 2 wrong usage or
+input, 3 the device failed.
+)";
+
+static bool looksLikeInput(const std::string &text) {
+  std::filesystem::path path(text);
+  std::error_code ignored;
+  return path.extension() == ".attn" ||
+         std::filesystem::is_directory(path, ignored);
+}
+
+/// Adds "B=4,H=16" to `binds`.
+static void addBinds(const std::string &text,
+                     std::map<std::string, std::string> &binds) {
+  for (const std::string &item : CLI::detail::split(text, ',')) {
+    size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == item.size())
+      throw InputError(fmt::format(
+          "--bind: '{}' is not NAME=VALUE; write --bind B=4,H=16", item));
+    std::string name = item.substr(0, equals);
+    auto [it, isNew] = binds.emplace(name, item.substr(equals + 1));
+    if (!isNew && it->second != item.substr(equals + 1))
+      throw InputError(fmt::format("--bind: {} is given twice, as {} and {}",
+                                   name, it->second, item.substr(equals + 1)));
+  }
+}
+
+std::optional<int> attn::bench::parseOptions(int argc, char **argv,
+                                             Options &options) {
+  CLI::App app{
+      "Runs the levels of an attention kernel side by side: checks each "
+      "against a float64\nreference, then shows its predicted and its "
+      "measured profile."};
+  app.name("attn-bench");
+  app.footer(kExamples);
+  std::vector<std::string> binds, levels;
+  std::string json;
+  bool noCheck = false;
+  auto *input = app.add_option("input", options.input,
+                               "a spec (.attn) or the folder of a bundle");
+  input->type_name("SPEC|BUNDLE");
+  app.add_option("--target", options.target,
+                 "cuda, cpu, or a compile target such as sm_80 (default: cuda "
+                 "if a GPU is there, else cpu)")
+      ->type_name("T");
+  app.add_option("--levels", levels,
+                 "levels to run, comma-separated, or all (default)")
+      ->delimiter(',')
+      ->expected(1, -1)
+      ->type_name("L,...")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  app.add_option("--bind", binds, "lengths of axes and values of scalars")
+      ->type_name("B=4,H=16,...")
+      ->allow_extra_args(false);
+  app.add_option("--program", options.program,
+                 "the kernel to run, where a file holds several")
+      ->type_name("NAME");
+  app.add_flag("--kernels", options.kernels, "a row for each kernel as well");
+  auto *jsonOption =
+      app.add_option("--json", json,
+                     "write the results as one JSON object to FILE; without "
+                     "FILE, or with -, to stdout instead of the table")
+          ->expected(0, 1)
+          ->type_name("[FILE]");
+  app.add_option("--trace", options.trace,
+                 "write a Chrome trace of one run of each level")
+      ->type_name("FILE");
+  app.add_option("--warmup", options.warmup,
+                 "runs before timing (default: 3 and at least 50 ms)")
+      ->check(CLI::Range(0, 1000000));
+  app.add_option("--repeats", options.repeats,
+                 "timed runs (default: about a second's worth)")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", options.threads,
+                 "threads of the CPU target (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  app.add_flag("--tf32", options.tf32,
+               "compile f32 matmuls of a spec to tf32 instructions");
+  app.add_option("--schedule", options.schedule,
+                 "compile a spec with this schedule of its flash kernels")
+      ->type_name("rows=N,...");
+  app.add_option("--seed", options.seed, "of the random inputs (default: 1)");
+  app.add_flag("--no-check", noCheck, "do not compare with the reference");
+  app.set_version_flag("--version", "attn-bench " ATTN_VERSION);
+
+  try {
+    app.parse(argc, argv);
+    for (const std::string &bind : binds)
+      addBinds(bind, options.binds);
+  } catch (const CLI::CallForHelp &) {
+    std::fputs(app.help().c_str(), stdout);
+    return kOk;
+  } catch (const CLI::CallForVersion &) {
+    std::puts("attn-bench " ATTN_VERSION);
+    return kOk;
+  } catch (const std::runtime_error &error) { // CLI::ParseError is one too.
+    fmt::print(stderr, "attn-bench: {}; see attn-bench --help\n", error.what());
+    return kBadInput;
+  }
+
+  options.check = !noCheck;
+  if (jsonOption->count() > 0) {
+    // `--json SPEC` means "to stdout": a spec is never written to.
+    if (options.input.empty() && looksLikeInput(json)) {
+      options.input = json;
+      json.clear();
+    }
+    options.json = json.empty() ? "-" : json;
+  }
+  for (const std::string &level : levels)
+    if (level == "all") {
+      levels.clear();
+      break;
+    }
+  options.levels = levels;
+  if (options.input.empty()) {
+    fmt::print(stderr, "attn-bench: no input; give a spec or a bundle, for "
+                       "example attn-bench kernels/causal.attn\n");
+    return kBadInput;
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,47 @@
+//===- Options.h - the command line of attn-bench -------------------------===//
+#ifndef ATTN_TOOLS_ATTN_BENCH_OPTIONS_H
+#define ATTN_TOOLS_ATTN_BENCH_OPTIONS_H
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace attn::bench {
+
+/// What the process returns.
+enum ExitCode { kOk = 0, kCheckFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
+
+/// The command line or an input file is wrong: one line, a reason and a fix.
+class InputError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Options {
+  std::string input;   ///< A spec or a bundle's folder.
+  std::string program; ///< Empty: the only one.
+  std::string target;  ///< "cpu", "cuda", "sm_80", ...; empty: best here.
+  std::vector<std::string> levels; ///< Empty: all.
+  /// Axis lengths and scalars by name, as written.
+  std::map<std::string, std::string> binds;
+  bool kernels = false;
+  std::optional<std::string> json; ///< File, or "-".
+  std::string trace;
+  int warmup = -1;
+  int repeats = -1;
+  int threads = 0;
+  bool tf32 = false;    ///< Passed to attnc.
+  std::string schedule; ///< Passed to attnc.
+  unsigned seed = 1;
+  bool check = true;
+};
+
+/// Parses the command line. A value is an exit code: the text (help, version,
+/// an error) has been printed and the program is done.
+std::optional<int> parseOptions(int argc, char **argv, Options &options);
+
+} // namespace attn::bench
+
+#endif // ATTN_TOOLS_ATTN_BENCH_OPTIONS_H

@@ -1,0 +1,94 @@
+//===- main.cpp - attn-bench: check and profile the levels of a spec ------===//
+
+#include "lib/Profile/Table.h"
+#include "lib/Target/Targets.h"
+#include "tools/attn-bench/Bench.h"
+#include "tools/attn-bench/Options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace attn;
+using namespace attn::bench;
+
+/// A line on stderr that the next one replaces; silent unless a person looks.
+static void showProgress(const std::string &what) {
+  if (isatty(STDERR_FILENO))
+    fmt::print(stderr, "\r\033[K{}{}", what, what.empty() ? "" : " ...");
+  std::fflush(stderr);
+}
+
+static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
+  if (!options.target.empty() && options.target != "cuda" &&
+      !target::findTarget(options.target)) {
+    std::vector<std::string> names{"cuda"};
+    for (const target::CompileTarget &target : target::compileTargets())
+      names.push_back(target.name);
+    throw InputError(fmt::format("--target: '{}' is unknown; use one of: {}",
+                                 options.target, fmt::join(names, ", ")));
+  }
+  std::string why;
+  if (options.target == "cpu" ||
+      (options.target.empty() && !runtime::cudaAvailable(why)))
+    return runtime::openCpu(options.threads);
+  return runtime::openCuda();
+}
+
+static int run(const Options &options) {
+  std::unique_ptr<runtime::Device> device = openDevice(options);
+  Input input = openInput(options, device->info().capability);
+  BenchResults bench = runBench(options, input, *device, showProgress);
+  showProgress("");
+  const profile::Results &results = bench.results;
+
+  // Files first: the table on the screen then speaks of what is on the disk.
+  std::string json = profile::resultsJson(results);
+  bool onlyJson = options.json && *options.json == "-";
+  if (options.json && !onlyJson)
+    bundle::writeFileAtomically(*options.json, json);
+  if (!options.trace.empty()) {
+    std::vector<profile::LevelTrace> traces;
+    for (size_t i = 0; i < results.levels.size(); ++i)
+      if (!bench.spans[i].empty())
+        traces.push_back({&results.levels[i], bench.spans[i]});
+    bundle::writeFileAtomically(options.trace,
+                                profile::traceJson(results, traces));
+  }
+  std::string text = onlyJson ? json : profile::table(results, options.kernels);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0)
+    throw InputError("cannot write to stdout");
+
+  int code = kOk;
+  for (const profile::LevelResult &level : results.levels) {
+    bool failed = level.check == profile::Check::Failed;
+    if (onlyJson && !level.failure.empty())
+      fmt::print(stderr, "attn-bench: {}: {}\n", level.name, level.failure);
+    if (failed)
+      code = kCheckFailed;
+    else if (!level.failure.empty() && code == kOk)
+      code = kBadInput;
+  }
+  return code;
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  if (auto code = parseOptions(argc, argv, options))
+    return *code;
+  try {
+    return run(options);
+  } catch (const runtime::DeviceError &error) {
+    showProgress("");
+    fmt::print(stderr, "attn-bench: {}\n", error.what());
+    return kDeviceFailed;
+  } catch (const std::exception &error) {
+    // InputError, LaunchError, a file that cannot be written.
+    showProgress("");
+    fmt::print(stderr, "attn-bench: {}\n", error.what());
+    return kBadInput;
+  }
+}
