@@ -1,4 +1,5 @@
 add_executable(RuntimeTest
+  ${CMAKE_CURRENT_LIST_DIR}/RuntimeCudaTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/RuntimeTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/RuntimeLengthsTest.cpp)
 target_link_libraries(RuntimeTest PRIVATE AttnRuntime GTest::gtest_main)
