@@ -48,7 +48,7 @@ done:
 )ptx";
 
 namespace {
-class Cuda : public ::testing::Test {
+class CudaBundle : public ::testing::Test {
 protected:
   void SetUp() override {
     std::string why;
@@ -100,7 +100,7 @@ protected:
   bundle::Level level;
 };
 
-TEST_F(Cuda, CompilesPtxRunsItAndTellsItsRegisters) {
+TEST_F(CudaBundle, CompilesPtxRunsItAndTellsItsRegisters) {
   constexpr int64_t n = 128 * 70000 + 5; // More blocks than 65 535.
   std::vector<float> values(n);
   for (int64_t i = 0; i < n; ++i)
@@ -130,7 +130,7 @@ TEST_F(Cuda, CompilesPtxRunsItAndTellsItsRegisters) {
   EXPECT_GT(facts.residentBlocks.value_or(0), 0);
 }
 
-TEST_F(Cuda, LaunchTakesUnderFiveMicrosecondsOfTheHost) {
+TEST_F(CudaBundle, LaunchTakesUnderFiveMicrosecondsOfTheHost) {
   Buffer x(*device, 1024), y(*device, 1024);
   Plan plan(*device, program, level, device->load(level, folder),
             arguments(x, y, 128));
@@ -149,7 +149,7 @@ TEST_F(Cuda, LaunchTakesUnderFiveMicrosecondsOfTheHost) {
   EXPECT_LT(best, 5);
 }
 
-TEST_F(Cuda, C12SharedMemoryBeyondTheDeviceIsALaunchError) {
+TEST_F(CudaBundle, C12SharedMemoryBeyondTheDeviceIsALaunchError) {
   level.kernels[0].dynamicShared = device->info().sharedPerBlock;
   auto code = device->load(level, folder);
   EXPECT_NO_THROW(code->function(level.kernels[0]));
@@ -164,7 +164,7 @@ TEST_F(Cuda, C12SharedMemoryBeyondTheDeviceIsALaunchError) {
   }
 }
 
-TEST_F(Cuda, RejectedPtxShowsTheDriversWords) {
+TEST_F(CudaBundle, RejectedPtxShowsTheDriversWords) {
   bundle::writeFileAtomically(folder + "/k.ptx",
                               ".version 7.0\n.target sm_80\n"
                               ".address_size 64\nnonsense;\n");
@@ -178,12 +178,12 @@ TEST_F(Cuda, RejectedPtxShowsTheDriversWords) {
   }
 }
 
-TEST_F(Cuda, CodeForTheCpuDoesNotLoad) {
+TEST_F(CudaBundle, CodeForTheCpuDoesNotLoad) {
   level.target = "cpu";
   EXPECT_THROW(device->load(level, folder), LaunchError);
 }
 
-TEST_F(Cuda, MoreMemoryThanThereIsIsALaunchError) {
+TEST_F(CudaBundle, MoreMemoryThanThereIsIsALaunchError) {
   EXPECT_THROW(device->allocate(int64_t(1) << 45), LaunchError);
 }
 } // namespace
