@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sys/wait.h>
 
 using namespace attn::bundle;
@@ -117,6 +118,31 @@ TEST(Manifest, EveryTruncationIsAnError) {
   std::string good = toJson(example());
   for (size_t n = 0; n + 2 < good.size(); n += 7)
     EXPECT_NE(errorOf(good.substr(0, n)), "no error") << n;
+}
+
+TEST(Manifest, DamagedTextNeverCrashes) {
+  std::string good = toJson(example());
+  std::mt19937 random(1);
+  int rejected = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (int edit = 0; edit < 1 + round % 3; ++edit) {
+      size_t at = random() % text.size();
+      switch (random() % 3) {
+      case 0:
+        text[at] = char(random());
+        break;
+      case 1:
+        text.erase(at, 1 + random() % 20);
+        break;
+      default:
+        text.insert(at, text.substr(random() % text.size(), random() % 20));
+      }
+    }
+    rejected += errorOf(text) != "no error";
+  }
+  EXPECT_GT(rejected, 1500);
+  EXPECT_NE(errorOf(std::string(1000000, '[')), "no error");
 }
 
 class Folder : public ::testing::Test {
