@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 using namespace attn;
 using namespace attn::profile;
@@ -170,8 +171,11 @@ static std::string notes(const Results &results) {
       [](const Miss &a, const Miss &b) { return a.size > b.size; });
   if (!misses.empty()) {
     text += "\nmisses over 10 %, worst first, and their likeliest reason:\n";
+    // Kernels of one label that miss alike need one line.
+    std::set<std::string> said;
     for (const Miss &miss : misses)
-      text += miss.line;
+      if (said.insert(miss.line).second)
+        text += miss.line;
   }
 
   for (const LevelResult &level : results.levels)

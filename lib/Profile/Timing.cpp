@@ -51,7 +51,7 @@ public:
     timing.level = timeWhole();
     timing.kernels = timeKernels();
     if (gpu)
-      timing.hostMicroseconds = timeHost();
+      timing.hostMicroseconds = timeHost(timing.level.median);
     timing.spans = traceOne();
     return timing;
   }
@@ -135,11 +135,13 @@ private:
     return summaries;
   }
 
-  /// Few enough launches that the driver's queue never fills, the best of
-  /// several rounds because another process may have had the core.
-  double timeHost() {
+  /// Few enough launches that the driver's queue never fills and the device is
+  /// done soon, the best of several rounds because another process may have had
+  /// the core.
+  double timeHost(double levelMs) {
     size_t kernels = std::max<size_t>(sets[0]->kernels(), 1);
     int runs = int(std::max<size_t>(1, 128 / kernels));
+    runs = std::min(runs, std::max(2, int(50 / std::max(levelMs, 1e-3))));
     double best = 0;
     for (int round = 0; round < 5; ++round) {
       device.synchronize();
