@@ -2,6 +2,8 @@
 
 #include "lib/Bundle/Launcher.h"
 
+#include "lib/Bundle/LauncherSupport.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,112 +11,6 @@
 #include <set>
 
 using namespace attn::bundle;
-
-/// What every launcher header begins with, whatever the program.
-static const char *kSupport = R"cpp(
-namespace detail {
-/// One level's code in one context.
-struct Code {
-  CUmodule module = nullptr;
-  std::vector<CUfunction> kernels;
-};
-
-inline bool readFile(const std::string &path, std::string &text) {
-  std::FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
-    return false;
-  char block[65536];
-  for (std::size_t n; (n = std::fread(block, 1, sizeof block, file)) > 0;)
-    text.append(block, n);
-  bool whole = !std::ferror(file);
-  std::fclose(file);
-  return whole;
-}
-
-/// A cubin for `arch` ("90", "90a") runs on this device.
-inline bool cubinRuns(const char *arch, int major, int minor) {
-  int built = std::atoi(arch);
-  if (arch[std::strlen(arch) - 1] == 'a')
-    return built == major * 10 + minor;
-  return built / 10 == major && built % 10 <= minor;
-}
-
-struct File {
-  const char *arch; ///< Of a cubin; null for PTX.
-  const char *name;
-};
-struct Entry {
-  const char *symbol;
-  int dynamicShared;
-};
-
-/// Loads the first file that this device takes and looks its kernels up.
-inline CUresult load(const std::string &folder, std::vector<File> files,
-                     const std::vector<Entry> &entries, Code &code,
-                     std::string *why) {
-  CUdevice device;
-  int major = 0, minor = 0;
-  CUresult result = cuCtxGetDevice(&device);
-  if (result == CUDA_SUCCESS)
-    result = cuDeviceGetAttribute(
-        &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-  if (result == CUDA_SUCCESS)
-    result = cuDeviceGetAttribute(
-        &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-  if (result != CUDA_SUCCESS)
-    return result;
-  result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-  for (const File &file : files) {
-    if (file.arch && !cubinRuns(file.arch, major, minor))
-      continue;
-    std::string image;
-    if (!readFile(folder + "/" + file.name, image)) {
-      if (why)
-        *why = "cannot read " + folder + "/" + file.name;
-      result = CUDA_ERROR_FILE_NOT_FOUND;
-      continue;
-    }
-    result = cuModuleLoadData(&code.module, image.c_str());
-    if (result == CUDA_SUCCESS)
-      break;
-    if (why)
-      *why = std::string("the driver rejects ") + file.name;
-  }
-  if (result != CUDA_SUCCESS)
-    return result;
-  for (const Entry &entry : entries) {
-    CUfunction kernel = nullptr;
-    result = cuModuleGetFunction(&kernel, code.module, entry.symbol);
-    if (result == CUDA_SUCCESS && entry.dynamicShared > 0)
-      result = cuFuncSetAttribute(
-          kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-          entry.dynamicShared);
-    if (result != CUDA_SUCCESS) {
-      if (why)
-        *why = std::string("cannot prepare kernel ") + entry.symbol;
-      cuModuleUnload(code.module);
-      code = Code();
-      return result;
-    }
-    code.kernels.push_back(kernel);
-  }
-  if (why)
-    why->clear();
-  return CUDA_SUCCESS;
-}
-
-inline std::int64_t blocks(std::int64_t length, std::int64_t tile) {
-  return (length + tile - 1) / tile;
-}
-
-/// Runs what it holds at the end of a scope.
-template <typename Fn> struct Finally {
-  Fn fn;
-  ~Finally() { fn(); }
-};
-template <typename Fn> Finally(Fn) -> Finally<Fn>;
-} // namespace detail
-)cpp";
 
 /// A name that is legal C++ and collides with nothing in the header.
 static std::string identifier(const std::string &name) {
@@ -208,7 +104,7 @@ private:
       line("#include <{}>", header);
     line("");
     line("namespace attn_{} {{", program.name);
-    text += kSupport;
+    text += kLauncherSupport;
     line("");
   }
 
