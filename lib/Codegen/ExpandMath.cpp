@@ -85,11 +85,26 @@ struct Expander {
     return sum;
   }
 
-  /// 2^n for integral n in [-127, 128]; 2^-127 counts as 0, 2^128 as infinity.
-  Value powerOfTwo(Value n) {
-    Value i = arith::FPToSIOp::create(b, loc, integerType(), n);
-    i = arith::AddIOp::create(b, loc, i, integer(127));
-    return fromBits(arith::ShLIOp::create(b, loc, i, integer(23)));
+  /// x cut to [low, high], NaN kept. One instruction a side.
+  Value clamp(Value x, double low, double high) {
+    x = select(less(real(high), x), real(high), x);
+    return select(less(x, real(low)), real(low), x);
+  }
+
+  /// The nearest integer to |x| < 2^22, ties to even: adding 1.5 * 2^23 leaves it
+  /// in the low bits of the sum. No conversion, which is undefined for NaN.
+  struct Nearest {
+    Value real, sum;
+  };
+  Nearest nearest(Value x) {
+    Value sum = add(x, real(12582912.0));
+    return {sub(sum, real(12582912.0)), sum};
+  }
+  /// p 2^n by adding n to the exponent of p: right when the result is normal or,
+  /// for p = 1 and n = 128, infinity.
+  Value timesPowerOfTwo(Value p, Nearest n) {
+    Value exponent = arith::ShLIOp::create(b, loc, bits(n.sum), integer(23));
+    return fromBits(arith::AddIOp::create(b, loc, bits(p), exponent));
   }
 
   /// NaN where x is NaN, else y: clamping loses it.
@@ -101,18 +116,16 @@ struct Expander {
                  b, loc, type, b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f"),
                  ValueRange{x})
           .getResult(0);
-    Value clamped = max(min(x, real(128.0)), real(-127.0));
-    Value n = math::RoundEvenOp::create(b, loc, clamped);
-    Value f = sub(clamped, n);
-    // Taylor of 2^f, |f| <= 1/2: the first dropped term is below 6e-9.
-    std::array<double, 8> c;
-    double term = 1;
-    for (int k = 0; k < 8; ++k) {
-      c[k] = term;
-      term *= M_LN2 / (k + 1);
-    }
-    Value p = polynomial(f, {c[7], c[6], c[5], c[4], c[3], c[2], c[1], c[0]});
-    return keepNan(x, mul(p, powerOfTwo(n)));
+    Value clamped = clamp(x, -127.0, 128.0);
+    Nearest n = nearest(clamped);
+    Value f = sub(clamped, n.real);
+    // 2^f = 1 + f q(f), q interpolated at Chebyshev points of |f| <= 1/2: off by
+    // 1e-8 at most, and 2^0 is exactly 1.
+    Value q = polynomial(f, {0.00015453163, 0.0013390863, 0.0096180826,
+                             0.055503571, 0.24022651, 0.69314719});
+    Value y = timesPowerOfTwo(fma(q, f, real(1)), n);
+    y = select(less(x, real(-126)), real(0), y);
+    return keepNan(x, y);
   }
 
   Value exp(Value x) {
@@ -127,16 +140,19 @@ struct Expander {
       Value finite = less(math::AbsFOp::create(b, loc, x), real(88.0));
       return select(finite, corrected, y);
     }
-    Value clamped = max(min(x, real(89.0)), real(-88.0));
-    Value n = math::RoundEvenOp::create(b, loc, mul(clamped, real(log2e)));
+    Value clamped = clamp(x, -88.0, 89.0);
+    Nearest n = nearest(mul(clamped, real(log2e)));
     // ln 2 in two parts (Cody and Waite): n times the first is exact.
     const float high = 0.693145751953125f;
-    Value r = fma(n, real(-high), clamped);
-    r = fma(n, real(-(M_LN2 - high)), r);
+    Value r = fma(n.real, real(-high), clamped);
+    r = fma(n.real, real(-(M_LN2 - high)), r);
     Value p = polynomial(r, {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6,
                              0.5, 1.0, 1.0});
-    Value y = mul(p, powerOfTwo(max(min(n, real(128)), real(-127))));
-    y = select(less(x, real(-87.4)), real(0), y);
+    Value y = timesPowerOfTwo(p, n);
+    // Below: no normal number. Above: the largest x with a finite result.
+    y = select(less(x, real(-87.3365447504)), real(0), y);
+    y = select(less(real(88.7228317261), x),
+               real(std::numeric_limits<double>::infinity()), y);
     return keepNan(x, y);
   }
 
