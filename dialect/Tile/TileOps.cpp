@@ -110,8 +110,6 @@ LogicalResult MaskOp::verify() {
   return success();
 }
 
-SmallVector<Region *> ForKeysOp::getLoopRegions() { return {&getBody()}; }
-
 LogicalResult ForKeysOp::verify() {
   Block &body = getBody().front();
   if (getStep() <= 0)

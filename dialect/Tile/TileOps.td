@@ -4,7 +4,6 @@
 
 include "dialect/Tile/TileTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []>
@@ -175,7 +174,6 @@ def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["value", "result"]>]> {
 
 def Tile_ForKeysOp : Tile_Op<"for_keys", [
     SingleBlockImplicitTerminator<"::attn::tile::YieldOp">,
-    DeclareOpInterfaceMethods<LoopLikeOpInterface, ["getLoopRegions"]>,
     RecursiveMemoryEffects,
     RangedTypesMatchWith<"results have the types of the initial values", "inits",
                          "results", "::llvm::to_vector($_self)">]> {
@@ -206,7 +204,7 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<[
   let summary = "Hands the carried values to the next key block";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ (void)$_builder; (void)$_state; }]>];
 }
 
 //===----------------------------------------------------------------------===//

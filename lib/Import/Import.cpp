@@ -286,13 +286,16 @@ struct KernelImporter {
 } // namespace
 
 OwningOpRef<ModuleOp> attn::importModule(const spec::Module &module,
-                                         MLIRContext &context) {
+                                         MLIRContext &context,
+                                         llvm::StringRef only) {
   context.loadDialect<AttnDialect, func::FuncDialect, arith::ArithDialect,
                       math::MathDialect>();
   OpBuilder b(&context);
   OwningOpRef<ModuleOp> result =
       ModuleOp::create(FileLineColLoc::get(&context, module.path, 1, 1));
   for (const spec::Kernel &kernel : module.kernels) {
+    if (!only.empty() && kernel.name != only)
+      continue;
     b.setInsertionPointToEnd(result->getBody());
     KernelImporter importer{module, kernel, b, {}, {}, {}};
     importer.run();

@@ -10,9 +10,11 @@
 namespace attn {
 
 /// One func.func a kernel, locations pointing into the .attn file. The tree must
-/// be free of diagnostics. Loads the dialects it needs into `context`.
+/// be free of diagnostics. `only` picks one kernel by name; empty means all.
+/// Loads the dialects it needs into `context`.
 mlir::OwningOpRef<mlir::ModuleOp> importModule(const spec::Module &module,
-                                               mlir::MLIRContext &context);
+                                               mlir::MLIRContext &context,
+                                               llvm::StringRef only = "");
 
 } // namespace attn
 

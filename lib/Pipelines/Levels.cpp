@@ -11,10 +11,12 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace attn;
 
-static constexpr llvm::StringRef kTargets[] = {"cpu", "sm_80"};
+static const std::array<llvm::StringRef, 2> kTargets = {"cpu", "sm_80"};
 
 llvm::ArrayRef<llvm::StringRef> attn::knownTargets() { return kTargets; }
 

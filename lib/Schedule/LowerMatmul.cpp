@@ -32,7 +32,8 @@ LogicalResult attn::lowerMatmul(const KernelContext &kernel,
     grid.push_back({axes.column, s.columns, AxisPlace::Column});
   if (!axes.row.empty())
     grid.push_back({axes.row, s.rows, AxisPlace::Row});
-  for (const std::string &axis : llvm::reverse(axesOf(matmul.getResult())))
+  SmallVector<std::string> resultAxes = axesOf(matmul.getResult());
+  for (const std::string &axis : llvm::reverse(resultAxes))
     if (axis != axes.row && axis != axes.column)
       grid.push_back({axis, 1, AxisPlace::Batch});
   p.placeBlock(grid);

@@ -87,7 +87,8 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind) {
       terms.add("tensorFlops", 2,
                 joined(axesOf(matmul.getResult()), {matmul.getOver().str()}),
                 live);
-      Type element = context.tensorOf(matmul.getA()).element;
+      Type element =
+          cast<RankedTensorType>(matmul.getA().getType()).getElementType();
       unit = !element.isF32() ? "mma.f16" : context.tf32 ? "mma.tf32" : "fma.f32";
     } else if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
       SmallVector<std::string> axes = axesOf(softmax.getScores());

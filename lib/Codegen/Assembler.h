@@ -1,0 +1,33 @@
+//===- Assembler.h - PTX to cubin -----------------------------------------===//
+#ifndef ATTN_LIB_CODEGEN_ASSEMBLER_H
+#define ATTN_LIB_CODEGEN_ASSEMBLER_H
+
+#include "lib/Bundle/Manifest.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+struct AssemblyResult {
+  bool available = false; ///< False: no assembler on this machine.
+  std::string error;      ///< Not empty: it ran and refused.
+  std::string cubin;
+  std::string assembler;  ///< "nvJitLink 13.0", "ptxas 13.0".
+  std::string log;
+  std::map<std::string, bundle::Resources> resources; ///< By kernel.
+};
+
+/// Assembles with nvJitLink, loaded at run time, else with a ptxas process.
+/// `arch` is such as "sm_90". ATTN_PTXAS names another ptxas and is preferred.
+AssemblyResult assemble(const std::string &ptx, const std::string &arch);
+
+/// Registers, spills and shared memory of each kernel from the assembler's
+/// verbose log.
+std::map<std::string, bundle::Resources>
+parseAssemblerLog(const std::string &log);
+
+} // namespace attn
+
+#endif // ATTN_LIB_CODEGEN_ASSEMBLER_H

@@ -1,0 +1,109 @@
+//===- Elementwise.cpp - the same operation on every slot -----------------===//
+
+#include "lib/Codegen/Gpu/GpuEmitter.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::gpu;
+
+/// Rebuilds `op` on scalars.
+static Value rebuild(ThreadCode &t, Operation *op, ValueRange operands,
+                     Type type) {
+  OperationState state(t.loc, op->getName());
+  state.addOperands(operands);
+  state.addTypes(type);
+  state.addAttributes(op->getAttrs());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return t.b.create(state)->getResult(0);
+}
+
+/// f32 to 16 bits goes two columns at a time: one instruction converts both,
+/// and the pair is already the register that a store or a dot wants.
+void GpuEmitter::emitTruncPairs(arith::TruncFOp op, const Slots &from,
+                                Slots &to) {
+  Type element = cast<RankedTensorType>(op.getType()).getElementType();
+  Type pairType = VectorType::get({2}, element);
+  for (int64_t i = 0; i < to.rows; ++i)
+    for (int64_t k = 0; k < to.columns; k += 2) {
+      Value wide = t.pair(from.at(i, k), from.at(i, k + 1));
+      Value narrow = arith::TruncFOp::create(t.b, t.loc, pairType, wide);
+      for (int64_t p = 0; p < 2; ++p)
+        to.values.push_back(LLVM::ExtractElementOp::create(t.b, t.loc, narrow,
+                                                           t.c32(p)));
+    }
+}
+
+LogicalResult GpuEmitter::emitElementwise(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+      (!OpTrait::hasElementwiseMappableTraits(op) &&
+       !isa<arith::SelectOp>(op)))
+    return op->emitError("has no lowering to NVIDIA GPUs");
+  Value result = op->getResult(0);
+  auto tile = dyn_cast<RankedTensorType>(result.getType());
+  if (!tile) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(scalar(operand));
+    scalars[result] = rebuild(t, op, operands, result.getType());
+    return success();
+  }
+  SmallVector<Slots> from;
+  Slots to;
+  for (Value operand : op->getOperands()) {
+    if (operands.contains(operand))
+      return op->emitError("a stage of shared memory can only feed tile.dot");
+    from.push_back(slotsOf(operand));
+    to.rows = std::max(to.rows, from.back().rows);
+    to.columns = std::max(to.columns, from.back().columns);
+  }
+  auto trunc = dyn_cast<arith::TruncFOp>(op);
+  if (trunc && tile.getElementType().getIntOrFloatBitWidth() == 16 &&
+      to.columns % 2 == 0) {
+    emitTruncPairs(trunc, from[0], to);
+  } else {
+    for (int64_t i = 0; i < to.rows; ++i)
+      for (int64_t k = 0; k < to.columns; ++k) {
+        SmallVector<Value> scalars;
+        for (const Slots &slots : from)
+          scalars.push_back(slots.at(i, k));
+        to.values.push_back(rebuild(t, op, scalars, tile.getElementType()));
+      }
+  }
+  tiles[result] = to;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitConstant(arith::ConstantOp op) {
+  auto tile = dyn_cast<RankedTensorType>(op.getType());
+  if (!tile) {
+    scalars[op.getResult()] =
+        arith::ConstantOp::create(t.b, t.loc, cast<TypedAttr>(op.getValue()));
+    return success();
+  }
+  auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+  if (!splat)
+    return op.emitError("a constant tile must be a splat");
+  Slots one;
+  one.values.push_back(arith::ConstantOp::create(
+      t.b, t.loc, cast<TypedAttr>(splat.getSplatValue<Attribute>())));
+  tiles[op.getResult()] = one;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitIndex(tile::IndexOp op) {
+  auto tile = cast<RankedTensorType>(op.getType());
+  Type element = tile.getElementType();
+  Value base = scalar(op.getBase());
+  Slots to;
+  to.rows = rowSlots(tile);
+  to.columns = columnSlots(tile);
+  bool down = tile.getDimSize(0) != 1;
+  Value own = down ? rowBase(tile) : columnBase(tile);
+  Value first = element.isInteger(32) ? t.add(t.narrow(base), own)
+                                      : t.add(base, t.wide(own));
+  for (int64_t i = 0; i < to.rows * to.columns; ++i)
+    to.values.push_back(
+        t.add(first, down ? layout.rowDelta(i) : layout.columnDelta(i)));
+  tiles[op.getResult()] = to;
+  return success();
+}

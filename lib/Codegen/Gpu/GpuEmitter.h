@@ -1,0 +1,164 @@
+//===- GpuEmitter.h - one tile program as one thread's code ---------------===//
+//
+// Walks a program and keeps, for each of its values, what one thread holds of
+// it: a scalar for a uniform value, a grid of slots for a tile, a window for a
+// view, an address for a stage of shared memory. One file for each family of
+// operations adds its part.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_CODEGEN_GPU_GPUEMITTER_H
+#define ATTN_LIB_CODEGEN_GPU_GPUEMITTER_H
+
+#include "lib/Codegen/Gpu/Layout.h"
+#include "lib/Codegen/Gpu/ThreadCode.h"
+
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <map>
+
+namespace attn::gpu {
+
+/// What a thread holds of a tile: rows x columns slots, row by row. A count of
+/// 1 stands for any number of equal slots, so broadcasts cost nothing.
+struct Slots {
+  int64_t rows = 1, columns = 1;
+  SmallVector<Value> values;
+
+  Value at(int64_t row, int64_t column) const {
+    return values[(rows == 1 ? 0 : row) * columns + (columns == 1 ? 0 : column)];
+  }
+};
+
+/// A tile.view with its operands as this thread's values (i64).
+struct Window {
+  Type element;
+  Value base, offset, rows, columns, rowStride, columnStride;
+  int64_t aligned = 0;
+};
+
+/// One tile.alloc_shared: where its stages lie.
+struct Buffer {
+  StageLayout stage;
+  int64_t offset = 0; ///< Bytes from the start of dynamic shared memory.
+};
+
+/// A tile.shared_read: the stage's address, or, for an operand that stays the
+/// same over a loop, its fragments, already in registers.
+struct Operand {
+  StageLayout stage;
+  Type element;
+  Value address; ///< i32
+  /// [k step][fragment] -> the four registers of operand a.
+  SmallVector<SmallVector<SmallVector<Value>>> fragments;
+};
+
+class GpuEmitter {
+public:
+  /// `kernel` is empty but for its entry block, with the program's arguments.
+  /// `shared` is the module's dynamic shared memory.
+  GpuEmitter(func::FuncOp program, LLVM::LLVMFuncOp kernel,
+             LLVM::GlobalOp shared);
+
+  LogicalResult emit();
+  /// Bytes of dynamic shared memory the kernel needs.
+  int64_t sharedBytes() const { return allocated; }
+
+private:
+  //===--- Control.cpp ------------------------------------------------------===//
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOp(Operation *op);
+  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitIf(scf::IfOp op);
+  /// The scalars that carry a value of `type`, and back.
+  LogicalResult carriedTypes(Operation *op, Type type, SmallVectorImpl<Type> &types);
+  LogicalResult flatten(Operation *op, Value value, SmallVectorImpl<Value> &flat);
+  void unflatten(Value value, ValueRange flat, unsigned &position);
+  /// Emits a region's block with the insertion point inside `block`, then a
+  /// yield of what it yields, flattened.
+  LogicalResult emitRegion(Block &source, Block &target);
+
+  //===--- Elementwise.cpp --------------------------------------------------===//
+  LogicalResult emitElementwise(Operation *op);
+  LogicalResult emitConstant(arith::ConstantOp op);
+  LogicalResult emitIndex(tile::IndexOp op);
+  void emitTruncPairs(arith::TruncFOp op, const Slots &from, Slots &to);
+
+  //===--- Reduce.cpp -------------------------------------------------------===//
+  LogicalResult emitReduce(tile::ReduceOp op);
+
+  //===--- Memory.cpp -------------------------------------------------------===//
+  LogicalResult emitView(tile::ViewOp op);
+  LogicalResult emitLoad(tile::LoadOp op);
+  LogicalResult emitStore(tile::StoreOp op);
+  LogicalResult emitGather(tile::GatherOp op);
+
+  //===--- Shared.cpp -------------------------------------------------------===//
+  LogicalResult emitAlloc(tile::AllocSharedOp op);
+  LogicalResult emitCopy(tile::CopyAsyncOp op);
+  void copyChunks(const Window &view, Value row, Value column,
+                  const StageLayout &stage, Value address);
+  void copyElements(const Window &view, Value row, Value column,
+                    const StageLayout &stage, Value address);
+  LogicalResult emitSharedRead(tile::SharedReadOp op);
+  Value stageAddress(const Buffer &buffer, Value slot);
+  /// Byte offset of an element of a stage, both given at run time.
+  Value stageOffset(const StageLayout &stage, Value row, Value chunk);
+
+  //===--- Dot.cpp ----------------------------------------------------------===//
+  LogicalResult emitDot(tile::DotOp op);
+  /// The operand's fragments of k step `step` (16 bytes x 2 deep): four
+  /// registers for each fragment of this warp.
+  SmallVector<SmallVector<Value>> fragmentsOfA(const Operand &a, int64_t step);
+  bool holdInRegisters(tile::SharedReadOp op);
+  LogicalResult emitTensorDot(tile::DotOp op, Slots &c);
+  LogicalResult emitScalarDot(tile::DotOp op, Slots &c);
+
+  //===--- GpuEmitter.cpp ---------------------------------------------------===//
+  Value scalar(Value value) { return scalars.lookup(value); }
+  /// The slots of a tile, or of a scalar as a tile of one.
+  Slots slotsOf(Value value);
+  /// As many slots as `value`'s type has, repeating what is held once.
+  Slots expanded(Value value);
+  /// Slot counts of a tile type; a diagnostic on `op` when it does not fit.
+  LogicalResult checkFits(Operation *op, RankedTensorType type);
+  int64_t rowSlots(Type type) {
+    return layout.rowSlots(cast<RankedTensorType>(type).getDimSize(0));
+  }
+  int64_t columnSlots(Type type) {
+    return layout.columnSlots(cast<RankedTensorType>(type).getDimSize(1));
+  }
+  /// The thread's first row (column) in a tile: 0 for a column (row) value.
+  Value rowBase(RankedTensorType type);
+  Value columnBase(RankedTensorType type);
+  /// Byte offset that a lane adds to a stage's address to name its row of a
+  /// 16-row, 2-chunk block to ldmatrix; computed once, in the entry block.
+  Value matrixOffset(const StageLayout &stage, MatrixOrder order);
+  /// True when `value` is known to be a multiple of `factor`.
+  static bool isMultiple(Value value, int64_t factor);
+
+  func::FuncOp program;
+  LLVM::LLVMFuncOp kernel;
+  LLVM::GlobalOp shared;
+  ThreadCode t;
+  ThreadLayout layout;
+
+  /// Computed once in the entry block (i32).
+  Value thread, lane, warp, threadRow, threadColumn, sharedBase;
+  Operation *entryEnd = nullptr; ///< Per-thread constants go before this.
+  std::map<std::tuple<int64_t, int>, Value> matrixOffsets;
+
+  llvm::DenseMap<Value, Value> scalars;
+  llvm::DenseMap<Value, Slots> tiles;
+  llvm::DenseMap<Value, Window> windows;
+  llvm::DenseMap<Value, Buffer> buffers;
+  llvm::DenseMap<Value, Operand> operands;
+  int64_t allocated = 0;
+};
+
+} // namespace attn::gpu
+
+#endif // ATTN_LIB_CODEGEN_GPU_GPUEMITTER_H

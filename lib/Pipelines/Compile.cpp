@@ -1,0 +1,277 @@
+//===- Compile.cpp - from a checked spec to a bundle's levels -------------===//
+
+#include "lib/Pipelines/Compile.h"
+
+#include "lib/Codegen/Assembler.h"
+#include "lib/Codegen/Cpu/CompileCpu.h"
+#include "lib/Codegen/Gpu/EmitPtx.h"
+#include "lib/Codegen/Passes.h"
+#include "lib/Import/Import.h"
+
+#include "dialect/Attn/Attn.h"
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace attn;
+
+void attn::registerAllAttnDialects(DialectRegistry &registry) {
+  registry.insert<AttnDialect, tile::TileDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
+                  LLVM::LLVMDialect, NVVM::NVVMDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
+}
+
+std::optional<Stage> attn::parseStage(llvm::StringRef name) {
+  if (name == "attn")
+    return Stage::Attn;
+  if (name == "fused")
+    return Stage::Fused;
+  if (name == "tile")
+    return Stage::Tile;
+  if (name == "nvvm" || name == "lowered")
+    return Stage::Lowered;
+  if (name == "llvm")
+    return Stage::Llvm;
+  if (name == "ptx")
+    return Stage::Assembly;
+  return std::nullopt;
+}
+
+LogicalResult attn::runPasses(ModuleOp module, Stage stage,
+                              const PipelineOptions &options) {
+  PassManager pm(module.getContext());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  if (stage >= Stage::Fused)
+    addFusionPasses(pm, options);
+  if (stage >= Stage::Tile)
+    addSchedulePasses(pm, options);
+  if (stage >= Stage::Lowered) {
+    if (options.target == "cpu")
+      addCpuCodegenPasses(pm);
+    else
+      addGpuCodegenPasses(pm);
+  }
+  return pm.run(module);
+}
+
+FailureOr<std::string> attn::printCode(ModuleOp lowered, Stage stage,
+                                       const PipelineOptions &options) {
+  llvm::LLVMContext context;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (options.target != "cpu" && stage == Stage::Assembly) {
+    FailureOr<PtxModule> ptx = emitPtx(lowered, options.target);
+    if (failed(ptx))
+      return failure();
+    return ptx->text;
+  }
+  std::unique_ptr<llvm::Module> code = options.target == "cpu"
+                                           ? translateForCpu(lowered, context)
+                                           : translateForGpu(lowered, context);
+  if (!code)
+    return failure();
+  out << *code;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Manifest entries from tile programs
+//===----------------------------------------------------------------------===//
+
+bundle::Program attn::describeProgram(const spec::Kernel &kernel) {
+  bundle::Program program;
+  program.name = kernel.name;
+  auto names = [&](const std::vector<int> &axes) {
+    std::vector<std::string> list;
+    for (int axis : axes)
+      list.push_back(kernel.axes[axis].name);
+    return list;
+  };
+  for (const spec::Axis &axis : kernel.axes) {
+    bundle::Axis entry;
+    entry.name = axis.name;
+    if (axis.extent.value_or(0) > 0)
+      entry.extent = axis.extent;
+    if (axis.group >= 0) {
+      entry.group = kernel.axes[axis.group].name;
+      entry.inner = kernel.axes[axis.inner].name;
+    }
+    program.axes.push_back(entry);
+  }
+  for (const spec::Argument &argument : kernel.arguments) {
+    if (argument.scalar)
+      program.scalars.push_back(
+          {argument.name, spec::spelling(argument.type.dtype)});
+    else
+      program.tensors.push_back({argument.name,
+                                 spec::spelling(argument.type.dtype),
+                                 names(argument.type.axes),
+                                 bundle::Role::Input, 1});
+  }
+  for (const spec::Result &result : kernel.results)
+    program.tensors.push_back({result.name, spec::spelling(result.type.dtype),
+                               names(result.type.axes), bundle::Role::Output,
+                               1});
+  return program;
+}
+
+static std::string stringField(DictionaryAttr dictionary, llvm::StringRef name) {
+  auto value = dictionary.getAs<StringAttr>(name);
+  return value ? value.str() : "";
+}
+
+static std::vector<std::string> stringList(DictionaryAttr dictionary,
+                                           llvm::StringRef name) {
+  std::vector<std::string> list;
+  if (auto values = dictionary.getAs<ArrayAttr>(name))
+    for (Attribute value : values)
+      list.push_back(cast<StringAttr>(value).str());
+  return list;
+}
+
+static bundle::Arg describeArgument(DictionaryAttr attribute) {
+  bundle::Arg arg;
+  std::string kind = stringField(attribute, "kind");
+  arg.kind = kind == "pointer"  ? bundle::Arg::Kind::Pointer
+             : kind == "stride" ? bundle::Arg::Kind::Stride
+             : kind == "length" ? bundle::Arg::Kind::Length
+                                : bundle::Arg::Kind::Scalar;
+  arg.name = stringField(attribute, "name");
+  arg.axis = stringField(attribute, "axis");
+  return arg;
+}
+
+static void describePrediction(ArrayAttr terms, bundle::Prediction &prediction) {
+  for (Attribute attribute : terms) {
+    auto term = cast<DictionaryAttr>(attribute);
+    std::string what = stringField(term, "what");
+    if (what == "tensorUnit") {
+      prediction.tensorUnit = stringField(term, "unit");
+      continue;
+    }
+    bundle::Term entry;
+    entry.coefficient = term.getAs<FloatAttr>("coefficient").getValueAsDouble();
+    entry.axes = stringList(term, "axes");
+    entry.live = term.contains("live");
+    auto &list = what == "bytesRead"      ? prediction.bytesRead
+                 : what == "bytesWritten" ? prediction.bytesWritten
+                 : what == "tensorFlops"  ? prediction.tensorFlops
+                 : what == "scalarFlops"  ? prediction.scalarFlops
+                                          : prediction.exponentials;
+    list.push_back(entry);
+  }
+}
+
+static bundle::Kernel describeKernel(func::FuncOp program) {
+  bundle::Kernel kernel;
+  kernel.symbol = program.getName().str();
+  kernel.label = program->getAttrOfType<StringAttr>("tile.label").str();
+  kernel.schedule = program->getAttrOfType<StringAttr>("tile.schedule").str();
+  for (Attribute attribute : program->getAttrOfType<ArrayAttr>(tile::kGridAttr)) {
+    auto factor = cast<tile::GridAttr>(attribute);
+    kernel.grid.push_back({factor.getAxis().str(), factor.getTile()});
+  }
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    kernel.args.push_back(describeArgument(
+        program.getArgAttrOfType<DictionaryAttr>(i, tile::kArgAttr)));
+  describePrediction(program->getAttrOfType<ArrayAttr>("tile.prediction"),
+                     kernel.prediction);
+  return kernel;
+}
+
+FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
+                                            const spec::Module &source,
+                                            const spec::Kernel &kernel,
+                                            const CompileOptions &options) {
+  const PipelineOptions &pipeline = options.pipeline;
+  OwningOpRef<ModuleOp> module = importModule(source, context, kernel.name);
+  if (failed(runPasses(*module, Stage::Tile, pipeline)))
+    return failure();
+  CompiledLevel result;
+  result.level.name = pipeline.level;
+  result.level.target = pipeline.target;
+  for (Attribute attribute :
+       (*module)->getAttrOfType<ArrayAttr>("tile.temporaries")) {
+    auto entry = cast<DictionaryAttr>(attribute);
+    result.level.temporaries.push_back(
+        {stringField(entry, "name"), stringField(entry, "dtype"),
+         stringList(entry, "axes"), bundle::Role::Temporary,
+         entry.getAs<IntegerAttr>("pad").getInt()});
+  }
+  for (func::FuncOp program : module->getOps<func::FuncOp>())
+    result.level.kernels.push_back(describeKernel(program));
+
+  std::string stem = kernel.name + "." + pipeline.target + "." + pipeline.level;
+  PassManager pm(&context);
+  if (pipeline.target == "cpu") {
+    addCpuCodegenPasses(pm);
+    if (failed(pm.run(*module)))
+      return failure();
+    llvm::LLVMContext llvmContext;
+    std::unique_ptr<llvm::Module> code = translateForCpu(*module, llvmContext);
+    if (!code)
+      return failure();
+    FailureOr<std::string> library = linkSharedObject(*module, *code);
+    if (failed(library))
+      return failure();
+    result.level.files["so"] = stem + ".so";
+    result.files[stem + ".so"] = std::move(*library);
+    return result;
+  }
+
+  addGpuCodegenPasses(pm);
+  if (failed(pm.run(*module)))
+    return failure();
+  FailureOr<PtxModule> ptx = emitPtx(*module, pipeline.target);
+  if (failed(ptx))
+    return failure();
+  for (const PtxKernel &info : ptx->kernels)
+    for (bundle::Kernel &entry : result.level.kernels)
+      if (entry.symbol == info.symbol) {
+        entry.threads = info.threads;
+        entry.dynamicShared = info.sharedBytes;
+      }
+  result.level.files["ptx"] = stem + ".ptx";
+  result.files[stem + ".ptx"] = ptx->text;
+  for (const std::string &arch : options.cubinArchs) {
+    AssemblyResult assembly = assemble(ptx->text, arch);
+    if (!assembly.available)
+      break; // PTX is enough; the driver assembles it.
+    if (!assembly.error.empty())
+      return module->emitError("assembling for ") << arch << " failed: "
+                                                   << assembly.error;
+    result.assembler = assembly.assembler;
+    for (bundle::Kernel &entry : result.level.kernels) {
+      auto found = assembly.resources.find(entry.symbol);
+      if (found == assembly.resources.end())
+        continue;
+      if (found->second.spillBytes > 0 && !options.allowSpills)
+        return module->emitError("kernel ")
+               << entry.symbol << " spills " << found->second.spillBytes
+               << " bytes of registers on " << arch
+               << "; use a smaller tile (--schedule=rows=64) or --allow-spills";
+      if (!entry.resources)
+        entry.resources = found->second;
+    }
+    result.level.files["cubin:" + arch] = stem + "." + arch + ".cubin";
+    result.files[stem + "." + arch + ".cubin"] = std::move(assembly.cubin);
+  }
+  return result;
+}

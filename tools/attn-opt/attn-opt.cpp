@@ -1,0 +1,213 @@
+//===- attn-opt.cpp - passes on .attn and .mlir, level by level -----------===//
+
+#include "lib/Import/Import.h"
+#include "lib/Pipelines/Compile.h"
+#include "lib/Spec/Parse.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+static constexpr const char *kVersion = "attn-opt 0.1.0 (MLIR 22)";
+
+static constexpr const char *kOverview =
+    "attn-opt - the IR of an attention spec, level by level\n\n"
+    "Examples:\n"
+    "  attn-opt kernels/causal.attn                       the attn dialect\n"
+    "  attn-opt kernels/causal.attn --level=flash --emit=fused\n"
+    "  attn-opt kernels/causal.attn --level=flash --target=sm_80 --emit=tile\n"
+    "  attn-opt kernels/causal.attn --level=pipelined --target=sm_80 --emit=ptx\n"
+    "  attn-opt kernels/causal.attn --attn-insert-copies --attn-isolate-ops\n"
+    "  attn-opt dump.mlir --tile-split-key-loop           go on from a dump\n";
+
+namespace {
+struct Options {
+  cl::opt<std::string> input{cl::Positional, cl::desc("<input .attn or .mlir>"),
+                             cl::init("-")};
+  cl::opt<std::string> output{"o", cl::desc("Output file"),
+                              cl::value_desc("file"), cl::init("-")};
+  cl::opt<std::string> level{
+      "level", cl::desc("Fusion level: reference, naive, inplace, fused, flash, "
+                        "pipelined (sm_80)")};
+  cl::opt<std::string> target{"target", cl::desc("cpu or sm_80"),
+                              cl::init("cpu")};
+  cl::opt<std::string> emit{
+      "emit",
+      cl::desc("Stop at: attn, fused, tile, nvvm, llvm, ptx (with --level)")};
+  cl::list<std::string> bind{"bind", cl::CommaSeparated,
+                             cl::desc("Lengths of axes, such as D=64"),
+                             cl::value_desc("AXIS=N,...")};
+  cl::opt<std::string> schedule{
+      "schedule", cl::desc("Overrides for flash kernels: rows=N,columns=N,"
+                           "warps=N,stages=N")};
+  cl::opt<bool> tf32{"tf32", cl::desc("Let f32 matmuls round operands to tf32")};
+  cl::opt<bool> attnInput{"attn", cl::desc("Read the input as .attn")};
+  cl::opt<bool> locations{"locations", cl::desc("Print source locations")};
+};
+} // namespace
+
+/// Reports `text` and gives the exit status for wrong usage or input.
+static int fail(const llvm::Twine &text) {
+  llvm::errs() << "attn-opt: error: " << text << "\n";
+  return 2;
+}
+
+static bool parseBinds(ArrayRef<std::string> list, attn::spec::Binds &binds,
+                       std::string &error) {
+  for (const std::string &item : list) {
+    auto [name, value] = llvm::StringRef(item).split('=');
+    int64_t length = 0;
+    if (name.empty() || value.getAsInteger(10, length) || length < 0) {
+      error = "--bind takes AXIS=LENGTH, not '" + item + "'";
+      return false;
+    }
+    binds[name.str()] = length;
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  attn::registerAllAttnPasses();
+  registerTransformsPasses();
+
+  DialectRegistry registry;
+  attn::registerAllAttnDialects(registry);
+
+  static Options options;
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  MlirOptMainConfig::registerCLOptions(registry);
+  cl::SetVersionPrinter([](raw_ostream &out) { out << kVersion << "\n"; });
+  cl::ParseCommandLineOptions(argc, argv, kOverview);
+
+  bool isAttn = options.attnInput ||
+                llvm::StringRef(options.input).ends_with(".attn");
+  bool driven = isAttn || !options.level.empty() || !options.emit.empty();
+  if (!driven) {
+    // Plain MLIR: everything mlir-opt does, --verify-diagnostics included.
+    std::string error;
+    auto file = openInputFile(options.input, &error);
+    if (!file)
+      return fail(error);
+    auto out = openOutputFile(options.output, &error);
+    if (!out)
+      return fail(error);
+    if (failed(MlirOptMain(out->os(), std::move(file), registry,
+                           MlirOptMainConfig::createFromCLOptions())))
+      return 1;
+    out->keep();
+    return 0;
+  }
+
+  attn::PipelineOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.level = options.level.empty() ? "flash" : options.level.getValue();
+  pipeline.schedule = options.schedule;
+  pipeline.tf32 = options.tf32;
+  std::string wrong = attn::checkNames(pipeline.target, pipeline.level);
+  if (!wrong.empty())
+    return fail(wrong);
+  std::string emit = !options.emit.empty()    ? options.emit.getValue()
+                     : !options.level.empty() ? "tile"
+                                              : "attn";
+  std::optional<attn::Stage> stage = attn::parseStage(emit);
+  if (!stage)
+    return fail("unknown --emit '" + emit +
+                "'; known are attn, fused, tile, nvvm, llvm, ptx");
+  if (emit == "ptx" && pipeline.target == "cpu")
+    return fail("target cpu has no PTX; use --target=sm_80 or --emit=llvm");
+
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  OwningOpRef<ModuleOp> module;
+  if (isAttn) {
+    attn::spec::Binds binds;
+    std::string error;
+    if (!parseBinds(options.bind, binds, error))
+      return fail(error);
+    attn::spec::ParseResult parsed;
+    if (options.input == "-") {
+      auto text = llvm::MemoryBuffer::getSTDIN();
+      if (!text)
+        return fail("cannot read standard input");
+      parsed = attn::spec::parse("<stdin>", (*text)->getBuffer().str(), binds);
+    } else {
+      parsed = attn::spec::parseFile(options.input, binds);
+    }
+    if (!parsed.ok()) {
+      llvm::errs() << attn::spec::render(parsed);
+      return 1;
+    }
+    for (auto &[name, length] : binds)
+      if (llvm::none_of(parsed.module.kernels, [&](const auto &kernel) {
+            return kernel.findAxis(name) >= 0;
+          }))
+        return fail("--bind: no kernel has an axis '" + name + "'");
+    sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(parsed.module.text,
+                                             parsed.module.path),
+        llvm::SMLoc());
+    module = attn::importModule(parsed.module, context);
+    if (failed(verify(*module)))
+      return 1;
+  } else {
+    module = parseSourceFile<ModuleOp>(options.input, sources, &context);
+    if (!module)
+      return 1;
+  }
+
+  // Passes named on the command line run in their order, else the level's.
+  PassManager pm(&context);
+  if (failed(applyPassManagerCLOptions(pm)))
+    return 1;
+  auto listed = MlirOptMainConfig::createFromCLOptions();
+  if (failed(listed.setupPassPipeline(pm)) || failed(pm.run(*module)))
+    return 1;
+  if (pm.empty() || !options.level.empty()) {
+    if (failed(attn::runPasses(*module, *stage, pipeline)))
+      return 1;
+  }
+  std::string error;
+  auto out = openOutputFile(options.output, &error);
+  if (!out)
+    return fail(error);
+  if (*stage >= attn::Stage::Llvm) {
+    FailureOr<std::string> code = attn::printCode(*module, *stage, pipeline);
+    if (failed(code))
+      return 1;
+    out->os() << *code;
+  } else {
+    OpPrintingFlags flags;
+    if (options.locations)
+      flags.enableDebugInfo(true, false);
+    module->print(out->os(), flags);
+    out->os() << "\n";
+  }
+  out->os().flush();
+  if (out->os().has_error()) {
+    out->os().clear_error();
+    return fail("cannot write the output; is the disk full?");
+  }
+  out->keep();
+  return 0;
+}

@@ -1,0 +1,232 @@
+//===- attnc.cpp - spec to bundle -----------------------------------------===//
+//
+// A bundle is made beside its destination and renamed when it is whole, so that
+// a failed or interrupted run leaves nothing half-written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Bundle/Launcher.h"
+#include "lib/Bundle/Manifest.h"
+#include "lib/Pipelines/Compile.h"
+#include "lib/Spec/Parse.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <chrono>
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> input(cl::Positional, cl::Required,
+                                  cl::desc("<spec.attn>"));
+static cl::opt<std::string> output("o", cl::desc("Folder of the bundle"),
+                                   cl::value_desc("dir"), cl::Required);
+static cl::list<std::string> targets("targets", cl::CommaSeparated,
+                                     cl::desc("cpu, sm_80 (default: both)"));
+static cl::list<std::string>
+    levels("levels", cl::CommaSeparated,
+           cl::desc("Levels, or all (default: all of each target)"));
+static cl::list<std::string> bind("bind", cl::CommaSeparated,
+                                  cl::desc("Lengths of axes, such as D=64"));
+static cl::list<std::string>
+    archs("cubin", cl::CommaSeparated,
+          cl::desc("Also assemble cubins, such as sm_80,sm_90 (default sm_80; "
+                   "none: PTX only)"));
+static cl::opt<std::string>
+    schedule("schedule", cl::desc("Overrides for flash kernels: "
+                                  "rows=N,columns=N,warps=N,stages=N"));
+static cl::opt<bool> tf32("tf32",
+                          cl::desc("Let f32 matmuls round operands to tf32"));
+static cl::opt<bool> allowSpills("allow-spills",
+                                 cl::desc("Accept kernels that spill registers"));
+static cl::opt<bool> timings("timings",
+                             cl::desc("Print the time each level took"));
+static cl::opt<bool> quiet("quiet", cl::desc("No progress"));
+
+static int fail(const llvm::Twine &text, int status = 2) {
+  llvm::errs() << "attnc: error: " << text << "\n";
+  return status;
+}
+
+/// Removes an unfinished bundle.
+namespace {
+struct Unfinished {
+  std::string path;
+  ~Unfinished() {
+    if (!path.empty())
+      llvm::sys::fs::remove_directories(path);
+  }
+};
+} // namespace
+
+/// Moves a finished bundle into place; an older bundle there is replaced.
+static std::string install(const std::string &made, const std::string &wanted) {
+  namespace fs = llvm::sys::fs;
+  if (fs::exists(wanted)) {
+    if (!fs::is_directory(wanted))
+      return "'" + wanted + "' exists and is not a folder";
+    std::error_code error;
+    bool empty = fs::directory_iterator(wanted, error) == fs::directory_iterator();
+    if (!empty && !fs::exists(wanted + "/manifest.json"))
+      return "'" + wanted + "' exists and is not a bundle; choose another -o";
+    std::string old = made + ".old";
+    if (auto failed = fs::rename(wanted, old))
+      return "cannot replace '" + wanted + "': " + failed.message();
+    if (auto failed = fs::rename(made, wanted)) {
+      fs::rename(old, wanted);
+      return "cannot write '" + wanted + "': " + failed.message();
+    }
+    fs::remove_directories(old);
+    return "";
+  }
+  if (auto failed = fs::rename(made, wanted))
+    return "cannot write '" + wanted + "': " + failed.message();
+  return "";
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::SetVersionPrinter([](raw_ostream &out) {
+    out << "attnc 0.1.0 (LLVM " << LLVM_VERSION_STRING << ")\n";
+  });
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "attnc - compiles an attention spec into a bundle of kernels\n\n"
+      "Examples:\n"
+      "  attnc kernels/causal.attn -o out/causal\n"
+      "  attnc kernels/causal.attn -o out/c64 --targets=sm_80 "
+      "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n");
+
+  attn::spec::Binds binds;
+  for (const std::string &item : bind) {
+    auto [name, value] = llvm::StringRef(item).split('=');
+    int64_t length = 0;
+    if (name.empty() || value.getAsInteger(10, length) || length < 0)
+      return fail("--bind takes AXIS=LENGTH, not '" + item + "'");
+    binds[name.str()] = length;
+  }
+  attn::spec::ParseResult parsed = attn::spec::parseFile(input, binds);
+  if (!parsed.ok()) {
+    llvm::errs() << attn::spec::render(parsed);
+    return 1;
+  }
+  for (auto &[name, length] : binds)
+    if (llvm::none_of(parsed.module.kernels, [&](const auto &kernel) {
+          return kernel.findAxis(name) >= 0;
+        }))
+      return fail("--bind: no kernel has an axis '" + name + "'");
+  std::vector<std::string> targetList(targets.begin(), targets.end());
+  if (targetList.empty())
+    targetList = {"cpu", "sm_80"};
+  std::vector<std::string> levelList(levels.begin(), levels.end());
+  if (levelList == std::vector<std::string>{"all"})
+    levelList.clear();
+  for (const std::string &target : targetList) {
+    std::string wrong = attn::checkNames(target, "");
+    if (!wrong.empty())
+      return fail(wrong);
+  }
+  // A level must exist for some target asked for; others have no such level.
+  for (const std::string &level : levelList)
+    if (llvm::none_of(targetList, [&](const std::string &target) {
+          return attn::checkNames(target, level).empty();
+        }))
+      return fail(attn::checkNames(targetList.front(), level));
+  std::vector<std::string> archList(archs.begin(), archs.end());
+  if (archList.empty())
+    archList = {"sm_80"};
+  if (archList == std::vector<std::string>{"none"})
+    archList.clear();
+
+  // Made beside the destination: a rename must not cross file systems.
+  llvm::SmallString<256> wanted(output);
+  llvm::sys::fs::make_absolute(wanted);
+  llvm::sys::path::remove_dots(wanted, true);
+  std::string parent = llvm::sys::path::parent_path(wanted).str();
+  if (auto failed = llvm::sys::fs::create_directories(parent))
+    return fail("cannot create '" + parent + "': " + failed.message(), 1);
+  std::string made = wanted.str().str() + ".part" +
+                     std::to_string(llvm::sys::Process::getProcessId());
+  if (auto failed = llvm::sys::fs::create_directory(made, false))
+    return fail("cannot create '" + made + "': " + failed.message(), 1);
+  Unfinished unfinished{made};
+
+  DialectRegistry registry;
+  attn::registerAllAttnDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(parsed.module.text,
+                                           parsed.module.path),
+      llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+
+  attn::bundle::Manifest manifest;
+  manifest.compiler =
+      std::string("attn 0.1.0, LLVM ") + LLVM_VERSION_STRING;
+  manifest.binds = binds;
+  bool progress = !quiet && llvm::sys::Process::StandardErrIsDisplayed();
+  try {
+    for (const attn::spec::Kernel &kernel : parsed.module.kernels) {
+      attn::bundle::Program program = attn::describeProgram(kernel);
+      for (const std::string &target : targetList)
+        for (const std::string &level : attn::levelsOf(target)) {
+          if (!levelList.empty() && !llvm::is_contained(levelList, level))
+            continue;
+          if (progress)
+            llvm::errs() << "\r\033[K" << kernel.name << " " << target << " "
+                         << level;
+          auto start = std::chrono::steady_clock::now();
+          attn::CompileOptions options;
+          options.pipeline = {level, target, tf32, schedule};
+          options.cubinArchs = archList;
+          options.allowSpills = allowSpills;
+          auto compiled =
+              attn::compileLevel(context, parsed.module, kernel, options);
+          if (failed(compiled)) {
+            llvm::errs() << "attnc: error: level " << level << " of target "
+                         << target << " could not be compiled\n";
+            return 1;
+          }
+          for (auto &[name, contents] : compiled->files)
+            attn::bundle::writeFileAtomically(made + "/" + name, contents);
+          if (!compiled->assembler.empty())
+            manifest.assembler = compiled->assembler;
+          program.levels.push_back(std::move(compiled->level));
+          if (timings) {
+            std::chrono::duration<double, std::milli> took =
+                std::chrono::steady_clock::now() - start;
+            llvm::outs() << llvm::format("%-20s %-6s %-10s %8.1f ms\n",
+                                         kernel.name.c_str(), target.c_str(),
+                                         level.c_str(), took.count());
+          }
+        }
+      manifest.programs.push_back(program);
+      attn::bundle::writeFileAtomically(made + "/" + kernel.name + ".h",
+                                        attn::bundle::launcherHeader(program));
+    }
+    if (progress)
+      llvm::errs() << "\r\033[K";
+    attn::bundle::writeFileAtomically(made + "/spec.attn", parsed.module.text);
+    attn::bundle::writeFileAtomically(made + "/manifest.json",
+                                      attn::bundle::toJson(manifest));
+  } catch (const std::exception &problem) {
+    return fail(problem.what(), 1);
+  }
+  std::string problem = install(made, wanted.str().str());
+  if (!problem.empty())
+    return fail(problem, 1);
+  unfinished.path.clear();
+  return 0;
+}
