@@ -15,6 +15,9 @@ def TileToCpuPass : Pass<"tile-to-cpu", "::mlir::ModuleOp"> {
     Precondition: no shared-memory operations, no `tile.for_keys`.
     Postcondition: only func, scf, arith, math, memref, vector and llvm are left.
   }];
+  let options = [Option<"registers", "registers", "unsigned", "32",
+    "vector registers of the host: 32 of 512 bits or 16 of 256; decides how much "
+    "of a matmul stays in them">];
   let dependentDialects = [
     "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",

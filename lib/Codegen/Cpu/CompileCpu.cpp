@@ -42,6 +42,10 @@ static std::unique_ptr<llvm::TargetMachine> hostMachine(std::string &error) {
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
+unsigned attn::hostVectorRegisters() {
+  return llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 32 : 16;
+}
+
 std::unique_ptr<llvm::Module>
 attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context) {
   registerBuiltinDialectTranslation(*module.getContext());

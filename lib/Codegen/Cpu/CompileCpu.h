@@ -14,6 +14,9 @@ class Module;
 
 namespace attn {
 
+/// Vector registers of this host: 32 of 512 bits or 16 narrower ones.
+unsigned hostVectorRegisters();
+
 /// Lowered module (after addCpuCodegenPasses) to optimised LLVM IR for this host.
 /// Null after an error on the module.
 std::unique_ptr<llvm::Module> translateForCpu(mlir::ModuleOp module,

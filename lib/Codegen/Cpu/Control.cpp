@@ -12,8 +12,10 @@ using namespace attn::cpu;
 
 static bool isTile(Type type) { return isa<RankedTensorType>(type); }
 
-CpuEmitter::CpuEmitter(OpBuilder builder, func::FuncOp program)
-    : b(builder), program(program), loc(program.getLoc()) {}
+CpuEmitter::CpuEmitter(OpBuilder builder, func::FuncOp program,
+                       unsigned registers)
+    : b(builder), program(program), loc(program.getLoc()),
+      microTall(registers >= 32 ? 8 : 4), microWide(registers >= 32 ? 2 : 1) {}
 
 Value CpuEmitter::index(int64_t v) {
   return arith::ConstantIndexOp::create(b, loc, v);

@@ -36,7 +36,10 @@ struct Place {
 
 class CpuEmitter {
 public:
-  CpuEmitter(mlir::OpBuilder builder, mlir::func::FuncOp program);
+  /// `registers` is how many vector registers the host has: 32 of 512 bits or 16
+  /// of 256.
+  CpuEmitter(mlir::OpBuilder builder, mlir::func::FuncOp program,
+             unsigned registers);
 
   /// Emits `func @name(slots, first, last)` before the program.
   mlir::LogicalResult run();
@@ -95,6 +98,8 @@ private:
   mlir::OpBuilder b;
   mlir::func::FuncOp program;
   mlir::Location loc;
+  /// Rows and vectors of one matmul step that stays in registers.
+  int64_t microTall, microWide;
   mlir::Block *current = nullptr; ///< Of the program, being emitted.
   mlir::Block *entry = nullptr; ///< Scratch is allocated here, once a call.
   mlir::Value block;            ///< Number of the block, i32.

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -18,7 +19,7 @@ Value CpuEmitter::transposeBuffer(Value buffer, int64_t rows, int64_t columns) {
   Type f32 = b.getF32Type();
   Value turned = allocate(RankedTensorType::get({columns, rows}, f32));
   int64_t tall = std::gcd(kLanes, rows), wide = std::gcd(kLanes, columns);
-  auto in = VectorType::get({wide}, f32), out = VectorType::get({tall}, f32);
+  auto in = VectorType::get({wide}, f32);
   loop(rows, tall, [&](Value r) {
     loop(columns, wide, [&](Value c) {
       Value square = zeroOf(VectorType::get({tall, wide}, f32));
@@ -37,12 +38,39 @@ Value CpuEmitter::transposeBuffer(Value buffer, int64_t rows, int64_t columns) {
       }
     });
   });
-  (void)out;
   return turned;
 }
 
-/// result = accumulator + a x b, f32. Blocks of 8 rows by two vectors stay in
-/// registers while the summed axis runs.
+/// The carried tile that `dot` may overwrite: its result is what the loop yields
+/// in that tile's place, and the accumulator, through elementwise operations, is
+/// all that reads the old value. Null when there is none.
+static BlockArgument carriedAccumulator(tile::DotOp dot) {
+  if (!dot->hasOneUse())
+    return nullptr;
+  OpOperand &use = *dot->use_begin();
+  auto loop = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp());
+  if (!isa<scf::YieldOp>(use.getOwner()) || !loop ||
+      dot->getParentOp() != loop)
+    return nullptr;
+  BlockArgument carried = loop.getRegionIterArg(use.getOperandNumber());
+  for (Value at = carried; at.hasOneUse();) {
+    OpOperand &next = *at.use_begin();
+    Operation *user = next.getOwner();
+    if (user == dot)
+      return next.getOperandNumber() == 2 ? carried : nullptr;
+    // The same element of the old tile, before the new one is written.
+    bool elementwise = isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+        user->getDialect());
+    if (!elementwise || user->getNumResults() != 1 ||
+        user->getBlock() != dot->getBlock())
+      return nullptr;
+    at = user->getResult(0);
+  }
+  return nullptr;
+}
+
+/// result = accumulator + a x b, f32. Blocks of rows by vectors stay in registers
+/// while the summed axis runs.
 void CpuEmitter::emitDot(tile::DotOp dot) {
   auto aType = cast<RankedTensorType>(dot.getA().getType());
   auto cType = cast<RankedTensorType>(dot.getType());
@@ -52,13 +80,12 @@ void CpuEmitter::emitDot(tile::DotOp dot) {
   Value second = materialize(dot.getB());
   if (dot.getTransposed())
     second = transposeBuffer(second, columns, depth);
-  Value result = allocate(cType);
-  evaluateInto(dot.getAccumulator(), result);
-  buffers[dot.getResult()] = result;
+  BlockArgument carried = carriedAccumulator(dot);
+  Value result = carried ? buffers.lookup(carried) : allocate(cType);
 
   int64_t lanes = std::gcd(kLanes, columns);
-  int64_t wide = columns % (2 * lanes) == 0 ? 2 : 1;
-  int64_t tall = std::gcd<int64_t>(8, rows);
+  int64_t wide = microWide > 1 && columns % (2 * lanes) == 0 ? 2 : 1;
+  int64_t tall = std::gcd<int64_t>(microTall, rows);
   auto vector = VectorType::get({lanes}, b.getF32Type());
   loop(rows, tall, [&](Value r) {
     loop(columns, lanes * wide, [&](Value c) {
@@ -69,8 +96,8 @@ void CpuEmitter::emitDot(tile::DotOp dot) {
         columnAt.push_back(arith::AddIOp::create(b, loc, c, index(j * lanes)));
       for (Value row : rowAt)
         for (Value column : columnAt)
-          sums.push_back(vector::LoadOp::create(b, loc, vector, result,
-                                                linear(row, column, columns)));
+          sums.push_back(evaluate(dot.getAccumulator(),
+                                  {Place::Tile, row, column, lanes}));
       auto walk = scf::ForOp::create(
           b, loc, index(0), index(depth), index(1), sums,
           [&](OpBuilder &inner, Location loc, Value k, ValueRange carried) {
@@ -96,6 +123,7 @@ void CpuEmitter::emitDot(tile::DotOp dot) {
                                   linear(row, column, columns));
     });
   });
+  buffers[dot.getResult()] = result;
 }
 
 /// Vector by vector, then across lanes in a fixed order (C10).
@@ -103,21 +131,27 @@ void CpuEmitter::emitReduce(tile::ReduceOp reduce) {
   auto from = cast<RankedTensorType>(reduce.getValue().getType());
   int64_t rows = from.getDimSize(0), columns = from.getDimSize(1);
   int64_t width = std::gcd(kLanes, columns);
-  Type f32 = b.getF32Type();
-  auto vector = VectorType::get({width}, f32);
   bool isMax = reduce.getKind() == tile::ReduceKind::Max;
   Value buffer = allocate(cast<RankedTensorType>(reduce.getType()));
   buffers[reduce.getResult()] = buffer;
+  // One instruction, and NaN is left out: the identity starts no chain with one.
   auto combine = [&](Value x, Value y) -> Value {
-    if (isMax)
-      return arith::MaxNumFOp::create(b, loc, x, y);
-    return arith::AddFOp::create(b, loc, x, y);
+    if (!isMax)
+      return arith::AddFOp::create(b, loc, x, y);
+    Value more =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, y, x);
+    return arith::SelectOp::create(b, loc, more, y, x);
   };
+  auto vector = VectorType::get({width}, from.getElementType());
+  Value identity = zeroOf(vector);
+  if (isMax)
+    identity = arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(
+            vector, b.getF32FloatAttr(-std::numeric_limits<float>::infinity())));
   loop(rows, 1, [&](Value r) {
-    Value start = evaluate(reduce.getValue(),
-                           {Place::Tile, r, index(0), width});
     auto walk = scf::ForOp::create(
-        b, loc, index(width), index(columns), index(width), ValueRange{start},
+        b, loc, index(0), index(columns), index(width), ValueRange{identity},
         [&](OpBuilder &inner, Location loc, Value c, ValueRange carried) {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToEnd(inner.getInsertionBlock());

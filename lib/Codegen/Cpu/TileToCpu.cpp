@@ -1,5 +1,6 @@
 //===- TileToCpu.cpp - the pass and its pipeline --------------------------===//
 
+#include "lib/Codegen/Cpu/CompileCpu.h"
 #include "lib/Codegen/Cpu/CpuEmitter.h"
 #include "lib/Codegen/Passes.h"
 
@@ -30,7 +31,7 @@ struct TileToCpu : attn::impl::TileToCpuPassBase<TileToCpu> {
       if (function->hasAttr(tile::kLayoutAttr))
         programs.push_back(function);
     for (func::FuncOp program : programs) {
-      cpu::CpuEmitter emitter(OpBuilder(program), program);
+      cpu::CpuEmitter emitter(OpBuilder(program), program, registers);
       if (failed(emitter.run()))
         return signalPassFailure();
       program.erase();
@@ -41,7 +42,9 @@ struct TileToCpu : attn::impl::TileToCpuPassBase<TileToCpu> {
 } // namespace
 
 void attn::addCpuCodegenPasses(OpPassManager &pm) {
-  pm.addPass(createTileToCpuPass());
+  TileToCpuPassOptions shape;
+  shape.registers = hostVectorRegisters();
+  pm.addPass(createTileToCpuPass(shape));
   pm.addPass(createExpandMathPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
