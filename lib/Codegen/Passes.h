@@ -14,8 +14,9 @@ namespace attn {
 #define GEN_PASS_REGISTRATION
 #include "lib/Codegen/Passes.h.inc"
 
-/// tile programs -> LLVM dialect, for the host.
-void addCpuCodegenPasses(mlir::OpPassManager &pm);
+/// tile programs -> LLVM dialect, for this host or (`portable`) any like it; see
+/// CpuOptions.
+void addCpuCodegenPasses(mlir::OpPassManager &pm, bool portable = false);
 /// tile programs -> LLVM and NVVM dialects in a gpu.module.
 void addGpuCodegenPasses(mlir::OpPassManager &pm);
 } // namespace attn

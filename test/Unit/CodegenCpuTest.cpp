@@ -12,9 +12,13 @@
 #include <array>
 #include <cfloat>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <pthread.h>
 #include <random>
+#include <regex>
 
 using namespace attn::test;
 
@@ -161,22 +165,24 @@ static void checkMatmul(const CpuProgram &program, Dtype dtype, int64_t M,
 }
 
 TEST(CodegenCpu, MatmulOfEveryShapeAndDtype) {
-  for (Dtype dtype : {kF32, kBf16, kF16}) {
-    CpuProgram program(replaced(readProgram("cpu-matmul.mlir"), "!e = f32",
-                                std::string("!e = ") + dtype.name),
-                       "matmul");
-    ASSERT_COMPILED(program);
-    for (auto [M, N, K] : {std::array<int64_t, 3>{64, 48, 32},
-                           {1, 1, 1},
-                           {3, 5, 7},
-                           {65, 49, 33},
-                           {128, 96, 100},
-                           {130, 17, 64},
-                           {64, 48, 0},
-                           {0, 10, 10},
-                           {10, 0, 10}})
-      checkMatmul(program, dtype, M, N, K);
-  }
+  for (Dtype dtype : {kF32, kBf16, kF16})
+    for (bool portable : {false, true}) {
+      SCOPED_TRACE(portable ? "portable" : "this host");
+      CpuProgram program(replaced(readProgram("cpu-matmul.mlir"), "!e = f32",
+                                  std::string("!e = ") + dtype.name),
+                         "matmul", portable);
+      ASSERT_COMPILED(program);
+      for (auto [M, N, K] : {std::array<int64_t, 3>{64, 48, 32},
+                             {1, 1, 1},
+                             {3, 5, 7},
+                             {65, 49, 33},
+                             {128, 96, 100},
+                             {130, 17, 64},
+                             {64, 48, 0},
+                             {0, 10, 10},
+                             {10, 0, 10}})
+        checkMatmul(program, dtype, M, N, K);
+    }
 }
 
 TEST(CodegenCpu, RunsOnlyTheBlocksAskedFor) {
@@ -374,6 +380,148 @@ static void apply(const CpuProgram &program, std::vector<In> &x,
   program.run({slot(x.data()), slot(y.data()), slot(n)}, 0, (n + 511) / 512);
 }
 
+//===----------------------------------------------------------------------===//
+// Loops, branches, scratch
+//===----------------------------------------------------------------------===//
+
+TEST(CodegenCpu, CarriedTilesAndBranches) {
+  CpuProgram program(readProgram("cpu-control.mlir"), "control");
+  ASSERT_COMPILED(program);
+  for (int64_t steps : {0, 1, 2, 5}) {
+    SCOPED_TRACE(steps);
+    Array in(kF32, 256), out(kF32, 5 * 256, kSentinel);
+    for (int i = 0; i < 256; ++i)
+      in.set(i, i % 7 - 3);
+    program.run({in.slot(), out.slot(), slot(steps)}, 0, 1);
+    for (int i = 0; i < 256; ++i) {
+      float x = in.get(i), y = x / 2;
+      for (int64_t s = 0; s < steps; ++s) {
+        float sum = x + y;
+        x = y;
+        y = sum;
+      }
+      float product = 0; // (a / 2) times the transpose of a.
+      for (int k = 0; k < 16; ++k)
+        product += in.get(i / 16 * 16 + k) / 2 * in.get(i % 16 * 16 + k);
+      ASSERT_EQ(out.get(i), x) << i;
+      ASSERT_EQ(out.get(256 + i), y) << i;
+      ASSERT_EQ(out.get(512 + i), steps % 2 ? x + 3 : x * y + 4) << i;
+      ASSERT_EQ(out.get(768 + i), product * steps) << i;
+      ASSERT_EQ(out.get(1024 + i),
+                steps % 2 ? product * (steps - 1) : kSentinel)
+          << i;
+    }
+  }
+}
+
+/// Tiles of a mebibyte, on a thread with the smallest stack there is.
+TEST(CodegenCpu, LargeTilesNeedNoStack) {
+  CpuProgram program(R"(
+func.func @f(%in: !tile.ptr<f32>, %out: !tile.ptr<f32>, %n: i64)
+    attributes {tile.layout = #tile.rows<warps = 1, vector = 4>} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %vi = tile.view %in[%zero] size [%n, %n] stride [%n, %one] aligned 0 : !tile.ptr<f32>
+  %vo = tile.view %out[%zero] size [%n, %n] stride [%one, %n] aligned 0 : !tile.ptr<f32>
+  %t = tile.load %vi[%zero, %zero] : !tile.view<f32> -> tensor<512x512xf32>
+  %e = math.absf %t : tensor<512x512xf32>
+  tile.store %e, %vo[%zero, %zero] : tensor<512x512xf32>, !tile.view<f32>
+  return
+})",
+                     "f");
+  ASSERT_COMPILED(program);
+  int64_t n = 500;
+  Array in = randomMatrix(kF32, n, n, n, 3), out(kF32, n * n, kSentinel);
+  std::vector<uint64_t> slots{in.slot(), out.slot(), slot(n)};
+  std::function<void()> work = [&] { program.run(slots, 0, 1); };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 128 << 10), 0);
+  pthread_t thread;
+  auto start = [](void *f) -> void * {
+    (*static_cast<std::function<void()> *>(f))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, start, &work), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  for (int64_t i = 0; i < n * n; ++i)
+    ASSERT_EQ(out.get(i % n * n + i / n), std::fabs(in.get(i))) << i;
+}
+
+/// Windows that start before the tensor or end behind it read zero there; rows
+/// that are neighbours in memory are read as columns.
+TEST(CodegenCpu, WindowsOverEveryEdge) {
+  for (bool turned : {false, true})
+    for (const char *type : {"f32", "f16", "i1", "i64"}) {
+      SCOPED_TRACE(testing::Message() << type << " turned " << turned);
+      std::string text = R"(
+func.func @f(%in: !tile.ptr<E>, %out: !tile.ptr<E>, %r: i64, %c: i64, %R: i64, %C: i64)
+    attributes {tile.layout = #tile.rows<warps = 1, vector = 4>} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %rows = arith.constant 32 : i64
+  %columns = arith.constant 48 : i64
+  %vi = tile.view %in[%zero] size [%R, %C] stride [STRIDES] aligned 0 : !tile.ptr<E>
+  %vo = tile.view %out[%zero] size [%rows, %columns] stride [%columns, %one] aligned 0 : !tile.ptr<E>
+  %t = tile.load %vi[%r, %c] : !tile.view<E> -> tensor<32x48xE>
+  tile.store %t, %vo[%zero, %zero] : tensor<32x48xE>, !tile.view<E>
+  return
+})";
+      text = std::regex_replace(text, std::regex("STRIDES"),
+                                turned ? "%one, %R" : "%C, %one");
+      text = std::regex_replace(text, std::regex("<E>"),
+                                std::string("<") + type + ">");
+      text = std::regex_replace(text, std::regex("xE>"),
+                                std::string("x") + type + ">");
+      CpuProgram program(text, "f");
+      ASSERT_COMPILED(program);
+      int64_t R = 37, C = 53;
+      std::string name = type;
+      size_t bytes = name == "i1"    ? 1
+                     : name == "f16" ? 2
+                     : name == "f32" ? 4
+                                     : 8;
+      std::vector<uint8_t> in(R * C * bytes), out(32 * 48 * bytes);
+      for (size_t i = 0; i < in.size(); ++i)
+        in[i] = name == "i1" ? i % 3 == 0 : 1 + i % 50; // No NaN: bytes < 0x7c.
+      for (int64_t r : {-40, -5, 0, 3, 20, 37})
+        for (int64_t c : {-60, -7, 0, 5, 40, 53}) {
+          std::fill(out.begin(), out.end(), 0xee);
+          program.run({slot(in.data()), slot(out.data()), slot(r), slot(c),
+                       slot(R), slot(C)},
+                      0, 1);
+          for (int64_t i = 0; i < 32; ++i)
+            for (int64_t j = 0; j < 48; ++j) {
+              int64_t row = r + i, column = c + j;
+              bool inside = row >= 0 && row < R && column >= 0 && column < C;
+              int64_t at = turned ? column * R + row : row * C + column;
+              std::vector<uint8_t> want(bytes);
+              if (inside)
+                std::memcpy(want.data(), &in[at * bytes], bytes);
+              ASSERT_EQ(
+                  std::memcmp(&out[(i * 48 + j) * bytes], want.data(), bytes),
+                  0)
+                  << r << "," << c << " + " << i << "," << j;
+            }
+        }
+    }
+}
+
+TEST(CodegenCpu, SaysWhatToInstallWithoutALinker) {
+  std::string path = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  CpuProgram program(readProgram("cpu-matmul.mlir"), "matmul");
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_FALSE(program);
+  EXPECT_NE(program.error.find("install gcc or clang"), std::string::npos)
+      << program.error;
+}
+
+//===----------------------------------------------------------------------===//
+// Rounding and functions
+//===----------------------------------------------------------------------===//
+
 /// Every 257th float, so every exponent with many fractions, and the edges.
 static std::vector<float> sampleFloats() {
   std::vector<float> x{0.f,     -0.f,       kInf,      -kInf,    kNaN,
@@ -430,6 +578,50 @@ static void expectAccurate(const char *name, double (*f)(double),
   double worst = worstUlp(name, f, at);
   testing::Test::RecordProperty(name, std::to_string(worst));
   EXPECT_LE(worst, limit) << name << "(" << at << ")";
+}
+
+static void checkRounding(const char *type, uint16_t (*round)(float),
+                          float (*widen)(uint16_t), bool portable) {
+  SCOPED_TRACE(testing::Message() << type << (portable ? " portable" : ""));
+  std::string name = type;
+  CpuProgram narrow(
+      pointwise("f32", name,
+                "%y = arith.truncf %x : tensor<1x512xf32> to tensor<1x512x" +
+                    name + ">"),
+      "f", portable);
+  ASSERT_COMPILED(narrow);
+  CpuProgram wide(pointwise(name, "f32",
+                            "%y = arith.extf %x : tensor<1x512x" + name +
+                                "> to tensor<1x512xf32>"),
+                  "f", portable);
+  ASSERT_COMPILED(wide);
+  std::vector<uint16_t> all(65536), rounded;
+  for (int i = 0; i < 65536; ++i)
+    all[i] = i;
+  std::vector<float> values, x = sampleFloats();
+  apply(wide, all, values);
+  for (int i = 0; i < 65536; ++i) {
+    float want = widen(i);
+    ASSERT_TRUE(std::isnan(want) ? std::isnan(values[i])
+                                 : bitsOf(want) == bitsOf(values[i]))
+        << i;
+    // Halfway to the next value, and one bit to each side.
+    for (int around : {-1, 0, 1})
+      x.push_back(
+          fromBits(bitsOf(want) + (name == "bf16" ? 0x8000 : 0x1000) + around));
+  }
+  apply(narrow, x, rounded);
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_TRUE(std::isnan(x[i]) ? std::isnan(widen(rounded[i]))
+                                 : rounded[i] == round(x[i]))
+        << x[i] << " became " << rounded[i] << ", not " << round(x[i]);
+}
+
+TEST(CodegenCpuMath, RoundsToNearestEven) {
+  for (bool portable : {false, true}) {
+    checkRounding("bf16", toBf16, fromBf16, portable);
+    checkRounding("f16", toF16, fromF16, portable);
+  }
 }
 
 TEST(CodegenCpuMath, Exp2) { expectAccurate("exp2", std::exp2, 2); }

@@ -34,7 +34,8 @@ static double now() {
       .count();
 }
 
-CpuProgram::CpuProgram(const std::string &text, const std::string &symbol) {
+CpuProgram::CpuProgram(const std::string &text, const std::string &symbol,
+                       bool portable) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect,
                       mlir::math::MathDialect, mlir::scf::SCFDialect,
@@ -49,20 +50,22 @@ CpuProgram::CpuProgram(const std::string &text, const std::string &symbol) {
     return;
   double start = now();
   mlir::PassManager pm(&context);
-  addCpuCodegenPasses(pm);
+  addCpuCodegenPasses(pm, portable);
   if (mlir::failed(pm.run(*module)))
     return;
   passSeconds = now() - start;
   start = now();
   llvm::LLVMContext llvmContext;
-  std::unique_ptr<llvm::Module> code = translateForCpu(*module, llvmContext);
+  std::unique_ptr<llvm::Module> code =
+      translateForCpu(*module, llvmContext, {portable});
   if (!code)
     return;
   if (std::getenv("ATTN_TEST_DUMP"))
     llvm::errs() << *code;
   optimizeSeconds = now() - start;
   start = now();
-  mlir::FailureOr<std::string> bytes = linkSharedObject(*module, *code);
+  mlir::FailureOr<std::string> bytes =
+      linkSharedObject(*module, *code, {portable});
   if (mlir::failed(bytes))
     return;
   linkSeconds = now() - start;

@@ -13,7 +13,8 @@ class CpuProgram {
 public:
   /// `text` is a module with the tile program `symbol`. On an error the program
   /// is not usable and `error` says why.
-  CpuProgram(const std::string &text, const std::string &symbol);
+  CpuProgram(const std::string &text, const std::string &symbol,
+             bool portable = false);
   ~CpuProgram();
   CpuProgram(const CpuProgram &) = delete;
 

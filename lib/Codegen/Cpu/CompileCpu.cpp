@@ -21,8 +21,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// The machine we run on: a CPU bundle is compiled for the host that makes it.
-static std::unique_ptr<llvm::TargetMachine> hostMachine(std::string &error) {
+static std::unique_ptr<llvm::TargetMachine>
+targetMachine(const CpuOptions &options, std::string &error) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
@@ -30,24 +30,30 @@ static std::unique_ptr<llvm::TargetMachine> hostMachine(std::string &error) {
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
-  std::string features;
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    features += (features.empty() ? "" : ",") +
-                std::string(feature.getValue() ? "+" : "-") +
-                feature.getKey().str();
-  // Wide vectors are worth their clock here: the matmuls are long.
-  features += ",-prefer-256-bit";
+  std::string cpu = llvm::sys::getHostCPUName().str(), features;
+  if (options.portable) {
+    cpu = triple.isX86() ? "x86-64-v3" : "generic";
+  } else {
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      features += (feature.getValue() ? "+" : "-") + feature.getKey().str() + ",";
+    // Wide vectors are worth their clock here: the matmuls are long.
+    if (triple.isX86())
+      features += "-prefer-256-bit";
+  }
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, llvm::sys::getHostCPUName(), features, llvm::TargetOptions(),
-      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-unsigned attn::hostVectorRegisters() {
-  return llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 32 : 16;
+unsigned attn::vectorRegisters(const CpuOptions &options) {
+  return !options.portable && llvm::sys::getHostCPUFeatures().lookup("avx512f")
+             ? 32
+             : 16;
 }
 
 std::unique_ptr<llvm::Module>
-attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context) {
+attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context,
+                      const CpuOptions &options) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
@@ -56,7 +62,7 @@ attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context) {
     return nullptr;
   }
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = hostMachine(error);
+  std::unique_ptr<llvm::TargetMachine> machine = targetMachine(options, error);
   if (!machine) {
     module.emitError("no code generator for this host: ") << error;
     return nullptr;
@@ -75,10 +81,20 @@ attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context) {
   return code;
 }
 
+/// The code calls nothing but the C and mathematics libraries, which the process
+/// that loads it has, so a bare linker serves as well as a compiler.
+static std::string findLinker() {
+  for (const char *name : {"cc", "gcc", "clang", "ld", "ld.lld", "ld.lld-22"})
+    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
+      return *path;
+  return "";
+}
+
 FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
-                                              llvm::Module &code) {
+                                              llvm::Module &code,
+                                              const CpuOptions &options) {
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = hostMachine(error);
+  std::unique_ptr<llvm::TargetMachine> machine = targetMachine(options, error);
   if (!machine)
     return module.emitError("no code generator for this host: ") << error;
 
@@ -105,23 +121,22 @@ FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
       return module.emitError("cannot write an object file; is the disk full?");
     }
   }
-  for (const char *name : {"cc", "gcc", "clang", "g++"}) {
-    llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName(name);
-    if (!linker)
-      continue;
-    llvm::StringRef arguments[] = {*linker, "-shared", "-o", library, object, "-lm"};
-    std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
-    int status = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt,
-                                           redirects);
-    if (status != 0) {
-      auto said = llvm::MemoryBuffer::getFile(log);
-      return module.emitError("the linker failed: ")
-             << (said ? (*said)->getBuffer().split('\n').first : "no message");
-    }
-    auto bytes = llvm::MemoryBuffer::getFile(library);
-    if (!bytes)
-      return module.emitError("cannot read what the linker wrote");
-    return (*bytes)->getBuffer().str();
+  std::string linker = findLinker();
+  if (linker.empty())
+    return module.emitError("target cpu needs a linker and none of cc, gcc, clang, "
+                            "ld, ld.lld is on PATH; install gcc or clang");
+  llvm::StringRef arguments[] = {linker, "-shared", "-o", library, object};
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
+  int status =
+      llvm::sys::ExecuteAndWait(linker, arguments, std::nullopt, redirects);
+  if (status != 0) {
+    auto said = llvm::MemoryBuffer::getFile(log);
+    llvm::StringRef line = said ? (*said)->getBuffer().split('\n').first : "";
+    return module.emitError()
+           << linker << " failed: " << (line.empty() ? "no message" : line);
   }
-  return module.emitError("target cpu needs a linker; install gcc or clang");
+  auto bytes = llvm::MemoryBuffer::getFile(library);
+  if (!bytes)
+    return module.emitError("cannot read what the linker wrote");
+  return (*bytes)->getBuffer().str();
 }

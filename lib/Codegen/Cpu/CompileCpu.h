@@ -14,18 +14,27 @@ class Module;
 
 namespace attn {
 
-/// Vector registers of this host: 32 of 512 bits or 16 narrower ones.
-unsigned hostVectorRegisters();
+/// Which hosts the code must run on.
+struct CpuOptions {
+  /// False: the host that compiles, with all its features. True: any host of its
+  /// architecture made since about 2015 (x86-64-v3: AVX2, FMA, F16C).
+  bool portable = false;
+};
 
-/// Lowered module (after addCpuCodegenPasses) to optimised LLVM IR for this host.
+/// Vector registers to plan for: 32 of 512 bits or 16 narrower ones.
+unsigned vectorRegisters(const CpuOptions &options = {});
+
+/// Lowered module (after addCpuCodegenPasses) to optimised LLVM IR.
 /// Null after an error on the module.
 std::unique_ptr<llvm::Module> translateForCpu(mlir::ModuleOp module,
-                                              llvm::LLVMContext &context);
+                                              llvm::LLVMContext &context,
+                                              const CpuOptions &options = {});
 
 /// The bytes of a shared object that exports the programs by name, linked by the
 /// system's linker. Fails with an error on the module that names the fix.
 mlir::FailureOr<std::string> linkSharedObject(mlir::ModuleOp module,
-                                              llvm::Module &code);
+                                              llvm::Module &code,
+                                              const CpuOptions &options = {});
 
 } // namespace attn
 

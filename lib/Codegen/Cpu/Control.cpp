@@ -44,6 +44,24 @@ void CpuEmitter::loop(int64_t count, int64_t step,
   body(loop.getInductionVar());
 }
 
+Value CpuEmitter::choose(Value condition, const std::function<Value()> &first,
+                         const std::function<Value()> &second) {
+  // Nested builders of scf.if have a builder of their own; everything here
+  // emits through `b`.
+  auto branch = [&](const std::function<Value()> &emit) {
+    return [this, &emit](OpBuilder &inner, Location) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(inner.getInsertionBlock());
+      Value value = emit();
+      scf::YieldOp::create(b, loc, value ? ValueRange(value) : ValueRange());
+    };
+  };
+  scf::IfOp choice =
+      second ? scf::IfOp::create(b, loc, condition, branch(first), branch(second))
+             : scf::IfOp::create(b, loc, condition, branch(first));
+  return choice.getNumResults() ? choice.getResult(0) : Value();
+}
+
 LogicalResult CpuEmitter::run() {
   Type i64Type = b.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -54,6 +72,11 @@ LogicalResult CpuEmitter::run() {
   b.setInsertionPointToEnd(entry);
   Value slots = entry->getArgument(0);
   for (auto [i, argument] : llvm::enumerate(program.getArguments())) {
+    if (!isa<tile::PtrType>(argument.getType()) &&
+        !argument.getType().isIntOrFloat())
+      return program.emitError("argument ")
+             << i << " is " << argument.getType()
+             << "; a slot holds a pointer, an integer or a float";
     Type type = isa<tile::PtrType>(argument.getType()) ? pointer
                 : argument.getType().isInteger(1)      ? b.getI8Type()
                                                        : argument.getType();
@@ -67,7 +90,7 @@ LogicalResult CpuEmitter::run() {
   }
   auto blocks = scf::ForOp::create(b, loc, entry->getArgument(1),
                                    entry->getArgument(2), i64(1));
-  func::ReturnOp::create(b, loc);
+  auto end = func::ReturnOp::create(b, loc);
   b.setInsertionPoint(blocks.getBody()->getTerminator());
   block = arith::TruncIOp::create(b, loc, b.getI32Type(),
                                   blocks.getInductionVar());
@@ -75,6 +98,7 @@ LogicalResult CpuEmitter::run() {
     return failure();
   // Scratch was allocated at the start of the entry block, so a call takes the
   // same memory however many blocks and keys it visits.
+  moveLargeScratch(end);
   return success();
 }
 
@@ -95,7 +119,32 @@ LogicalResult CpuEmitter::emitScalar(Operation *op) {
   return success();
 }
 
+/// Tiles hold f32, f16, bf16 or integers here; reductions are of f32 (C2).
+LogicalResult CpuEmitter::checkTypes(Operation *op) {
+  for (Type type : op->getResultTypes()) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    if (!tile)
+      continue;
+    Type element = tile.getElementType();
+    if (!element.isF32() && !element.isF16() && !element.isBF16() &&
+        !element.isInteger(1) && !element.isInteger(8) &&
+        !element.isInteger(16) && !element.isInteger(32) &&
+        !element.isInteger(64))
+      return op->emitError("tiles of ")
+             << element << " do not exist on the CPU; cast to f32";
+    if (isa<tile::ReduceOp>(op) && !element.isF32())
+      return op->emitError("reduces ") << element << "; widen the tile to f32";
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op);
+      constant && isTile(constant.getType()) &&
+      !isa<SplatElementsAttr>(constant.getValue()))
+    return op->emitError("tile constants hold one value; load others from memory");
+  return success();
+}
+
 LogicalResult CpuEmitter::emitOp(Operation *op) {
+  if (failed(checkTypes(op)))
+    return failure();
   if (isa<tile::BlockIdOp>(op)) {
     scalars.map(op->getResult(0), block);
     return success();
@@ -110,6 +159,8 @@ LogicalResult CpuEmitter::emitOp(Operation *op) {
     return emitReduce(reduce), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return emitFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return emitIf(branch);
   if (isa<tile::ViewOp>(op))
     return success(); // Read through its definition.
   if (isa<tile::ForKeysOp, tile::AllocSharedOp, tile::CopyAsyncOp,
@@ -132,7 +183,75 @@ LogicalResult CpuEmitter::emitOp(Operation *op) {
   return success();
 }
 
+/// Evaluates once, before `op`, what its regions would evaluate again and again.
+void CpuEmitter::holdOutsideValues(Operation *op) {
+  op->walk([&](Operation *inner) {
+    if (inner == op)
+      return;
+    for (Value operand : inner->getOperands()) {
+      if (!isTile(operand.getType()) ||
+          op->isAncestor(operand.getParentBlock()->getParentOp()))
+        continue;
+      Value at = operand;
+      while (auto broadcast = at.getDefiningOp<tile::BroadcastOp>())
+        at = broadcast.getValue();
+      Operation *source = at.getDefiningOp();
+      if (!buffers.count(at) && source && !isa<tile::SplatOp, tile::IndexOp>(source) &&
+          !source->hasTrait<OpTrait::ConstantLike>())
+        materialize(at);
+    }
+  });
+}
+
+LogicalResult CpuEmitter::emitIf(scf::IfOp source) {
+  holdOutsideValues(source);
+  SmallVector<Value> held;
+  SmallVector<Type> scalarTypes;
+  for (Value result : source.getResults()) {
+    bool tile = isTile(result.getType());
+    held.push_back(tile ? allocate(cast<RankedTensorType>(result.getType()))
+                        : Value());
+    if (!tile)
+      scalarTypes.push_back(result.getType());
+  }
+  auto target = scf::IfOp::create(b, loc, scalarTypes,
+                                  lookUp(source.getCondition()),
+                                  !source.getElseRegion().empty());
+  auto emitBranch = [&](Region &from, Region &to) -> LogicalResult {
+    if (from.empty())
+      return success();
+    OpBuilder::InsertionGuard guard(b);
+    if (scalarTypes.empty())
+      b.setInsertionPoint(to.front().getTerminator());
+    else
+      b.setInsertionPointToEnd(&to.front());
+    if (failed(emitBlock(from.front())))
+      return failure();
+    SmallVector<Value> yielded;
+    for (auto [value, buffer] :
+         llvm::zip(from.front().getTerminator()->getOperands(), held))
+      if (buffer)
+        evaluateInto(value, buffer);
+      else
+        yielded.push_back(lookUp(value));
+    if (!scalarTypes.empty())
+      scf::YieldOp::create(b, loc, yielded);
+    return success();
+  };
+  if (failed(emitBranch(source.getThenRegion(), target.getThenRegion())) ||
+      failed(emitBranch(source.getElseRegion(), target.getElseRegion())))
+    return failure();
+  unsigned next = 0;
+  for (auto [result, buffer] : llvm::zip(source.getResults(), held))
+    if (buffer)
+      buffers[result] = buffer;
+    else
+      scalars.map(result, target.getResult(next++));
+  return success();
+}
+
 LogicalResult CpuEmitter::emitFor(scf::ForOp source) {
+  holdOutsideValues(source);
   // Carried tiles live in one buffer each for the whole loop.
   SmallVector<Value> carriedBuffers, inits;
   for (Value init : source.getInitArgs()) {

@@ -11,6 +11,7 @@
 #include "dialect/Tile/Tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -48,7 +49,10 @@ private:
   // Control.
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation *op);
+  mlir::LogicalResult checkTypes(mlir::Operation *op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
+  void holdOutsideValues(mlir::Operation *op);
   mlir::LogicalResult emitScalar(mlir::Operation *op);
 
   // Buffers. Rank 1 memrefs, row-major; narrow floats are held as f32, i1 as i8.
@@ -58,6 +62,7 @@ private:
   mlir::Value materialize(mlir::Value tile);
   void evaluateInto(mlir::Value tile, mlir::Value buffer);
   bool mustHold(mlir::Operation *op);
+  void moveLargeScratch(mlir::Operation *end);
 
   // Lazy evaluation.
   mlir::Value evaluate(mlir::Value tile, const Place &place);
@@ -75,15 +80,25 @@ private:
   mlir::Value emitGather(tile::GatherOp gather, const Place &place);
   void emitReduce(tile::ReduceOp reduce);
   void emitDot(tile::DotOp dot);
+  /// The buffer of b, an NxK tile, turned to KxN; once where it is loaded once.
+  mlir::Value transposedOperand(mlir::Value tile);
   mlir::Value transposeBuffer(mlir::Value buffer, int64_t rows, int64_t columns);
   struct View {
     mlir::Value base, rows, columns, rowStride, columnStride;
     mlir::Type element;
-    bool contiguous; ///< Columns are neighbours in memory.
+    bool contiguous;     ///< Columns are neighbours in memory.
+    bool rowsContiguous; ///< Rows are.
   };
   View view(mlir::Value value);
   mlir::Value address(mlir::Value base, mlir::Value offset, mlir::Type element);
   mlir::Type memoryType(mlir::Type element);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
+  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+  void readWindow(const View &view, mlir::Value row, mlir::Value column,
+                  mlir::RankedTensorType tile, mlir::Value buffer);
+  mlir::Value lanesInside(mlir::Value rowInside, mlir::Value column,
+                          mlir::Value columns, int64_t width);
+  mlir::Value allInside(mlir::Value column, mlir::Value columns, int64_t width);
 
   // Small builders.
   mlir::Value index(int64_t v);
@@ -93,6 +108,10 @@ private:
   mlir::Value lookUp(mlir::Value scalar) { return scalars.lookupOrDefault(scalar); }
   void loop(int64_t count, int64_t step,
             const std::function<void(mlir::Value)> &body);
+  /// condition ? first() : second(). Without values when they return null.
+  mlir::Value choose(mlir::Value condition,
+                     const std::function<mlir::Value()> &first,
+                     const std::function<mlir::Value()> &second = nullptr);
   mlir::Value zeroOf(mlir::Type type);
 
   mlir::OpBuilder b;
@@ -105,6 +124,8 @@ private:
   mlir::Value block;            ///< Number of the block, i32.
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<mlir::Value, mlir::Value> transposed; ///< Buffers turned over.
+  llvm::SmallVector<mlir::memref::AllocaOp> scratch;
 };
 
 } // namespace attn::cpu

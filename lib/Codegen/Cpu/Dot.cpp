@@ -41,6 +41,17 @@ Value CpuEmitter::transposeBuffer(Value buffer, int64_t rows, int64_t columns) {
   return turned;
 }
 
+Value CpuEmitter::transposedOperand(Value tile) {
+  if (Value turned = transposed.lookup(tile))
+    return turned;
+  auto type = cast<RankedTensorType>(tile.getType());
+  Value turned = transposeBuffer(materialize(tile), type.getDimSize(0),
+                                 type.getDimSize(1));
+  if (tile.getParentBlock() == current)
+    transposed[tile] = turned;
+  return turned;
+}
+
 /// The carried tile that `dot` may overwrite: its result is what the loop yields
 /// in that tile's place, and the accumulator, through elementwise operations, is
 /// all that reads the old value. Null when there is none.
@@ -77,9 +88,8 @@ void CpuEmitter::emitDot(tile::DotOp dot) {
   int64_t rows = cType.getDimSize(0), columns = cType.getDimSize(1);
   int64_t depth = aType.getDimSize(1);
   Value a = materialize(dot.getA());
-  Value second = materialize(dot.getB());
-  if (dot.getTransposed())
-    second = transposeBuffer(second, columns, depth);
+  Value second = dot.getTransposed() ? transposedOperand(dot.getB())
+                                     : materialize(dot.getB());
   BlockArgument carried = carriedAccumulator(dot);
   Value result = carried ? buffers.lookup(carried) : allocate(cType);
 

@@ -28,7 +28,39 @@ Value CpuEmitter::allocate(RankedTensorType tile) {
   b.setInsertionPointToStart(entry);
   auto type = MemRefType::get({tile.getNumElements()},
                               storageType(tile.getElementType()));
-  return memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64));
+  auto buffer = memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64));
+  scratch.push_back(buffer);
+  return buffer;
+}
+
+/// Scratch beyond what a thread's stack surely has comes from the heap, for the
+/// whole call.
+void CpuEmitter::moveLargeScratch(Operation *end) {
+  constexpr int64_t kStackBytes = 256 << 10;
+  int64_t bytes = 0;
+  for (memref::AllocaOp buffer : scratch)
+    bytes += buffer.getType().getNumElements() *
+             buffer.getType().getElementTypeBitWidth() / 8;
+  if (bytes <= kStackBytes)
+    return;
+  for (memref::AllocaOp buffer : scratch) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(buffer);
+    Value heap = memref::AllocOp::create(b, loc, buffer.getType(),
+                                         buffer.getAlignmentAttr());
+    buffer.replaceAllUsesWith(heap);
+    buffer.erase();
+    b.setInsertionPoint(end);
+    memref::DeallocOp::create(b, loc, heap);
+  }
+}
+
+/// Costs far more than the load of a held value.
+static bool isDear(Operation *op) {
+  return isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp, math::SqrtOp,
+             math::RsqrtOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
+             arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp,
+             arith::CeilDivSIOp, arith::CeilDivUIOp, tile::GatherOp>(op);
 }
 
 /// Held rather than recomputed: what is dear and used twice, and every row or
@@ -51,10 +83,7 @@ bool CpuEmitter::mustHold(Operation *op) {
     Operation *at = stack.pop_back_val();
     if (buffers.count(at->getResult(0)))
       continue;
-    if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp, math::SqrtOp,
-            math::RsqrtOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
-            arith::RemUIOp, tile::GatherOp>(at) ||
-        ++work > 16)
+    if (isDear(at) || ++work > 16)
       return true;
     for (Value operand : at->getOperands())
       if (isa<RankedTensorType>(operand.getType()) && operand.getDefiningOp() &&

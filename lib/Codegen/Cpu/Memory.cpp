@@ -14,9 +14,39 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// i1 takes a byte in memory.
+/// What a vector of `element` is read and written as: i1 takes a byte in memory,
+/// and 16-bit floats are moved as bits, which every host can do under a mask.
 Type CpuEmitter::memoryType(Type element) {
-  return element.isInteger(1) ? b.getI8Type() : element;
+  if (element.isInteger(1))
+    return b.getI8Type();
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 16)
+    return b.getI16Type();
+  return element;
+}
+
+static Type withElement(Type like, Type element) {
+  if (auto vector = dyn_cast<VectorType>(like))
+    return VectorType::get(vector.getShape(), element);
+  return element;
+}
+
+Value CpuEmitter::fromMemory(Value value, Type element) {
+  if (element.isInteger(1))
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
+                                 zeroOf(value.getType()));
+  if (memoryType(element) == element)
+    return value;
+  return arith::BitcastOp::create(b, loc, withElement(value.getType(), element),
+                                  value);
+}
+
+Value CpuEmitter::toMemory(Value value, Type element) {
+  Type type = withElement(value.getType(), memoryType(element));
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(b, loc, type, value);
+  if (type == value.getType())
+    return value;
+  return arith::BitcastOp::create(b, loc, type, value);
 }
 
 Value CpuEmitter::address(Value base, Value offset, Type element) {
@@ -34,18 +64,83 @@ CpuEmitter::View CpuEmitter::view(Value value) {
   v.rowStride = lookUp(op.getRowStride());
   v.columnStride = lookUp(op.getColumnStride());
   v.contiguous = matchPattern(op.getColumnStride(), m_One());
+  v.rowsContiguous = matchPattern(op.getRowStride(), m_One());
   return v;
 }
 
-/// Vector of `stored` elements with lanes at and beyond `count` off.
-static Value laneMask(OpBuilder &b, Location loc, int64_t width, Value count) {
+/// The lanes of columns column .. + width that lie in [0, columns), where
+/// `rowInside` holds. Unsigned, so that a negative column is outside too.
+Value CpuEmitter::lanesInside(Value rowInside, Value column, Value columns,
+                              int64_t width) {
   auto type = VectorType::get({width}, b.getI64Type());
   SmallVector<Attribute> steps;
   for (int64_t i = 0; i < width; ++i)
     steps.push_back(b.getI64IntegerAttr(i));
   Value lanes = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, steps));
-  Value limit = vector::BroadcastOp::create(b, loc, type, count);
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lanes, limit);
+  Value numbers = arith::AddIOp::create(
+      b, loc, lanes, vector::BroadcastOp::create(b, loc, type, column));
+  Value limit = arith::SelectOp::create(b, loc, rowInside, columns, i64(0));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, numbers,
+                               vector::BroadcastOp::create(b, loc, type, limit));
+}
+
+/// All of columns column .. + width are in [0, columns).
+Value CpuEmitter::allInside(Value column, Value columns, int64_t width) {
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, column,
+                                      columns);
+  if (width == 1)
+    return first;
+  Value left = arith::SubIOp::create(b, loc, columns, column);
+  Value last =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, left, i64(width));
+  return arith::AndIOp::create(b, loc, first, last);
+}
+
+static unsigned bytesOf(Type element) {
+  return std::max(1u, element.getIntOrFloatBitWidth() / 8);
+}
+
+/// The window at (row0, column0) of `v` into `buffer`, zero outside.
+void CpuEmitter::readWindow(const View &v, Value row0, Value column0,
+                            RankedTensorType type, Value buffer) {
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  int64_t width = v.contiguous ? std::gcd(kLanes, columns) : 1;
+  Type memory = memoryType(v.element);
+  auto vector = VectorType::get({width}, memory);
+  unsigned bytes = bytesOf(v.element);
+  loop(rows, 1, [&](Value r) {
+    Value row = arith::AddIOp::create(b, loc, row0, toI64(r));
+    Value rowInside =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, v.rows);
+    Value rowOffset = arith::MulIOp::create(b, loc, row, v.rowStride);
+    loop(columns, width, [&](Value c) {
+      Value column = arith::AddIOp::create(b, loc, column0, toI64(c));
+      Value offset = column;
+      if (!v.contiguous)
+        offset = arith::MulIOp::create(b, loc, column, v.columnStride);
+      offset = arith::AddIOp::create(b, loc, rowOffset, offset);
+      Value full = arith::AndIOp::create(
+          b, loc, rowInside, allInside(column, v.columns, width));
+      Value at = address(v.base, offset, v.element);
+      Value value = choose(
+          full,
+          [&]() -> Value {
+            if (width > 1)
+              return LLVM::LoadOp::create(b, loc, vector, at, bytes);
+            Value one = LLVM::LoadOp::create(b, loc, memory, at, bytes);
+            return vector::BroadcastOp::create(b, loc, vector, one);
+          },
+          [&]() -> Value {
+            if (width == 1)
+              return zeroOf(vector);
+            Value lanes = lanesInside(rowInside, column, v.columns, width);
+            return LLVM::MaskedLoadOp::create(b, loc, vector, at, lanes,
+                                              zeroOf(vector), bytes);
+          });
+      writeBuffer(fromMemory(value, v.element), buffer, type,
+                  {Place::Tile, r, c, width});
+    });
+  });
 }
 
 void CpuEmitter::emitLoad(tile::LoadOp load) {
@@ -53,62 +148,22 @@ void CpuEmitter::emitLoad(tile::LoadOp load) {
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
   View v = view(load.getView());
   Value row0 = lookUp(load.getRow()), column0 = lookUp(load.getColumn());
+  // Rows that are neighbours in memory are read as columns and turned over.
+  if (!v.contiguous && v.rowsContiguous && rows > 1 && columns > 1 &&
+      storageType(v.element).isF32()) {
+    std::swap(v.rows, v.columns);
+    std::swap(v.rowStride, v.columnStride);
+    v.contiguous = true;
+    auto across = RankedTensorType::get({columns, rows}, v.element);
+    Value turned = allocate(across);
+    readWindow(v, column0, row0, across, turned);
+    transposed[load.getResult()] = turned;
+    buffers[load.getResult()] = transposeBuffer(turned, columns, rows);
+    return;
+  }
   Value buffer = allocate(type);
+  readWindow(v, row0, column0, type, buffer);
   buffers[load.getResult()] = buffer;
-  Type memory = memoryType(v.element);
-  bool vectors = v.contiguous && columns > 1;
-  int64_t width = vectors ? std::gcd(kLanes, columns) : 1;
-  auto vector = VectorType::get({width}, memory);
-  unsigned bytes = std::max(1u, v.element.getIntOrFloatBitWidth() / 8);
-
-  loop(rows, 1, [&](Value r) {
-    Value row = arith::AddIOp::create(b, loc, row0, toI64(r));
-    Value rowInside =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row, v.rows);
-    Value rowOffset = arith::MulIOp::create(b, loc, row, v.rowStride);
-    loop(columns, width, [&](Value c) {
-      Value column = arith::AddIOp::create(b, loc, column0, toI64(c));
-      Value left = arith::SubIOp::create(b, loc, v.columns, column);
-      left = arith::SelectOp::create(b, loc, rowInside, left, i64(0));
-      Value offset = arith::AddIOp::create(
-          b, loc, rowOffset,
-          v.contiguous ? column
-                       : arith::MulIOp::create(b, loc, column, v.columnStride)
-                             .getResult());
-      Value full = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, left,
-                                         i64(width));
-      auto choice = scf::IfOp::create(
-          b, loc, full,
-          [&](OpBuilder &inner, Location loc) {
-            OpBuilder::InsertionGuard guard(b);
-            b.setInsertionPointToEnd(inner.getInsertionBlock());
-            Value at = address(v.base, offset, v.element);
-            Value loaded =
-                LLVM::LoadOp::create(b, loc, width == 1 ? memory : Type(vector),
-                                     at, bytes);
-            if (width == 1)
-              loaded = vector::BroadcastOp::create(b, loc, vector, loaded);
-            scf::YieldOp::create(b, loc, loaded);
-          },
-          [&](OpBuilder &inner, Location loc) {
-            OpBuilder::InsertionGuard guard(b);
-            b.setInsertionPointToEnd(inner.getInsertionBlock());
-            Value loaded = zeroOf(vector);
-            if (width > 1) {
-              Value at = address(v.base, offset, v.element);
-              loaded = LLVM::MaskedLoadOp::create(
-                  b, loc, vector, at, laneMask(b, loc, width, left), loaded,
-                  bytes);
-            }
-            scf::YieldOp::create(b, loc, loaded);
-          });
-      Value value = choice.getResult(0);
-      if (v.element.isInteger(1))
-        value = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
-                                      zeroOf(vector));
-      writeBuffer(value, buffer, type, {Place::Tile, r, c, width});
-    });
-  });
 }
 
 void CpuEmitter::emitStore(tile::StoreOp store) {
@@ -116,58 +171,46 @@ void CpuEmitter::emitStore(tile::StoreOp store) {
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
   View v = view(store.getView());
   Value row0 = lookUp(store.getRow()), column0 = lookUp(store.getColumn());
-  Type memory = memoryType(v.element);
-  unsigned bytes = std::max(1u, v.element.getIntOrFloatBitWidth() / 8);
-  bool vectors = v.contiguous && columns > 1;
-  int64_t width = vectors ? std::gcd(kLanes, columns) : 1;
+  unsigned bytes = bytesOf(v.element);
+  int64_t width = v.contiguous ? std::gcd(kLanes, columns) : 1;
   // Values that do not go out as vectors are held first and read one by one.
-  if (!vectors && !buffers.count(store.getValue()))
-    buffers[store.getValue()] = materialize(store.getValue());
+  if (width == 1)
+    materialize(store.getValue());
 
   loop(rows, 1, [&](Value r) {
     Value row = arith::AddIOp::create(b, loc, row0, toI64(r));
     Value rowInside =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row, v.rows);
-    scf::IfOp::create(b, loc, rowInside, [&](OpBuilder &inner, Location loc) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToEnd(inner.getInsertionBlock());
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, v.rows);
+    choose(rowInside, [&]() -> Value {
       Value rowOffset = arith::MulIOp::create(b, loc, row, v.rowStride);
       loop(columns, width, [&](Value c) {
         Value column = arith::AddIOp::create(b, loc, column0, toI64(c));
-        Value left = arith::SubIOp::create(b, loc, v.columns, column);
         Place place{columns == 1 ? Place::Rows : Place::Tile, r, c, width};
-        Value value = evaluate(store.getValue(), place);
-        if (v.element.isInteger(1))
-          value = arith::ExtUIOp::create(b, loc, VectorType::get({width}, memory),
-                                         value);
-        Value offset = arith::AddIOp::create(
-            b, loc, rowOffset,
-            v.contiguous ? column
-                         : arith::MulIOp::create(b, loc, column, v.columnStride)
-                               .getResult());
+        Value value =
+            toMemory(evaluate(store.getValue(), place), v.element);
+        Value offset = column;
+        if (!v.contiguous)
+          offset = arith::MulIOp::create(b, loc, column, v.columnStride);
+        offset = arith::AddIOp::create(b, loc, rowOffset, offset);
         Value at = address(v.base, offset, v.element);
-        Value full = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                           left, i64(width));
-        scf::IfOp::create(
-            b, loc, full,
-            [&](OpBuilder &inner, Location loc) {
+        choose(
+            allInside(column, v.columns, width),
+            [&]() -> Value {
               Value out = value;
               if (width == 1)
-                out = vector::ExtractOp::create(inner, loc, value, int64_t(0));
-              LLVM::StoreOp::create(inner, loc, out, at, bytes);
-              scf::YieldOp::create(inner, loc);
+                out = vector::ExtractOp::create(b, loc, value, int64_t(0));
+              LLVM::StoreOp::create(b, loc, out, at, bytes);
+              return nullptr;
             },
-            [&](OpBuilder &inner, Location loc) {
-              if (width > 1) {
-                OpBuilder::InsertionGuard guard(b);
-                b.setInsertionPointToEnd(inner.getInsertionBlock());
+            [&]() -> Value {
+              if (width > 1)
                 LLVM::MaskedStoreOp::create(
-                    b, loc, value, at, laneMask(b, loc, width, left), bytes);
-              }
-              scf::YieldOp::create(inner, loc);
+                    b, loc, value, at,
+                    lanesInside(rowInside, column, v.columns, width), bytes);
+              return nullptr;
             });
       });
-      scf::YieldOp::create(b, loc);
+      return nullptr;
     });
   });
 }
@@ -178,36 +221,28 @@ Value CpuEmitter::emitGather(tile::GatherOp gather, const Place &place) {
   Type element = gather.getBase().getType().getElement();
   Type memory = memoryType(element);
   Value base = lookUp(gather.getBase()), valid = lookUp(gather.getValid());
-  bool scalar = !isa<RankedTensorType>(gather.getOffset().getType());
-  Value offsets = scalar ? lookUp(gather.getOffset())
-                         : evaluate(gather.getOffset(), place);
-  auto read = [&](Value offset) {
-    auto choice = scf::IfOp::create(
-        b, loc, valid,
-        [&](OpBuilder &inner, Location loc) {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPointToEnd(inner.getInsertionBlock());
-          scf::YieldOp::create(
-              b, loc,
-              LLVM::LoadOp::create(b, loc, memory, address(base, offset, element))
-                  .getResult());
-        },
-        [&](OpBuilder &inner, Location loc) {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPointToEnd(inner.getInsertionBlock());
-          scf::YieldOp::create(b, loc, zeroOf(memory));
-        });
-    Value value = choice.getResult(0);
-    if (element.isInteger(1))
-      value = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
-                                    zeroOf(memory));
-    return value;
+  auto read = [&](Value offset) -> Value {
+    return LLVM::LoadOp::create(b, loc, memory, address(base, offset, element),
+                                bytesOf(element));
   };
-  if (scalar)
-    return read(offsets);
-  Value result = zeroOf(VectorType::get({place.width}, element));
-  for (int64_t i = 0; i < place.width; ++i)
-    result = vector::InsertOp::create(
-        b, loc, read(vector::ExtractOp::create(b, loc, offsets, i)), result, i);
-  return result;
+  if (!isa<RankedTensorType>(gather.getOffset().getType())) {
+    Value offset = lookUp(gather.getOffset());
+    Value value = choose(
+        valid, [&] { return read(offset); }, [&] { return zeroOf(memory); });
+    return fromMemory(value, element);
+  }
+  Value offsets = evaluate(gather.getOffset(), place);
+  auto vector = VectorType::get({place.width}, memory);
+  Value value = choose(
+      valid,
+      [&] {
+        Value lanes = zeroOf(vector);
+        for (int64_t i = 0; i < place.width; ++i)
+          lanes = vector::InsertOp::create(
+              b, loc, read(vector::ExtractOp::create(b, loc, offsets, i)), lanes,
+              i);
+        return lanes;
+      },
+      [&] { return zeroOf(vector); });
+  return fromMemory(value, element);
 }

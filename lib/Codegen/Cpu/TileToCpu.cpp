@@ -6,6 +6,7 @@
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -41,11 +42,16 @@ struct TileToCpu : attn::impl::TileToCpuPassBase<TileToCpu> {
 };
 } // namespace
 
-void attn::addCpuCodegenPasses(OpPassManager &pm) {
+void attn::addCpuCodegenPasses(OpPassManager &pm, bool portable) {
   TileToCpuPassOptions shape;
-  shape.registers = hostVectorRegisters();
+  shape.registers = vectorRegisters({portable});
   pm.addPass(createTileToCpuPass(shape));
   pm.addPass(createExpandMathPass());
+  // Rounding to bf16 in integers: hosts without an instruction would call a
+  // library, and the instruction takes denormal numbers for zero.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
