@@ -15,7 +15,8 @@ using namespace attn::reference;
 //===----------------------------------------------------------------------===//
 
 /// Fills in the one missing length of `outer = group * inner`.
-static bool completeNest(int outer, int group, int inner, AxisLengths &lengths) {
+static bool completeNest(int outer, int group, int inner,
+                         AxisLengths &lengths) {
   int64_t &whole = lengths[outer], &g = lengths[group], &i = lengths[inner];
   if (whole < 0 && g >= 0 && i >= 0) {
     whole = g * i;
@@ -46,10 +47,11 @@ attn::reference::axisLengths(const spec::Kernel &kernel,
   for (const auto &[name, length] : given) {
     int axis = kernel.findAxis(name);
     if (axis < 0)
-      throw InputError(fmt::format("kernel {} has no axis {}", kernel.name, name));
+      throw InputError(
+          fmt::format("kernel {} has no axis {}", kernel.name, name));
     if (length < 0)
-      throw InputError(fmt::format("axis {} has length {}; a length is 0 or more",
-                                   name, length));
+      throw InputError(fmt::format(
+          "axis {} has length {}; a length is 0 or more", name, length));
     if (lengths[axis] >= 0 && lengths[axis] != length)
       throw InputError(fmt::format("axis {} is bound to {}, not {}; parse the "
                                    "spec with {}={}",
@@ -60,8 +62,8 @@ attn::reference::axisLengths(const spec::Kernel &kernel,
     again = false;
     for (size_t i = 0; i < lengths.size(); ++i)
       if (kernel.axes[i].group >= 0)
-        again |= completeNest(int(i), kernel.axes[i].group, kernel.axes[i].inner,
-                              lengths);
+        again |= completeNest(int(i), kernel.axes[i].group,
+                              kernel.axes[i].inner, lengths);
   }
   for (size_t i = 0; i < lengths.size(); ++i) {
     const spec::Axis &axis = kernel.axes[i];
@@ -70,10 +72,10 @@ attn::reference::axisLengths(const spec::Kernel &kernel,
                                    axis.name, axis.name));
     if (axis.group >= 0 &&
         lengths[i] != lengths[axis.group] * lengths[axis.inner])
-      throw InputError(fmt::format(
-          "{} = {} but {} * {} = {}", axis.name, lengths[i],
-          kernel.axes[axis.group].name, kernel.axes[axis.inner].name,
-          lengths[axis.group] * lengths[axis.inner]));
+      throw InputError(fmt::format("{} = {} but {} * {} = {}", axis.name,
+                                   lengths[i], kernel.axes[axis.group].name,
+                                   kernel.axes[axis.inner].name,
+                                   lengths[axis.group] * lengths[axis.inner]));
   }
   return lengths;
 }

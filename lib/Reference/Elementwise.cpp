@@ -49,11 +49,21 @@ template <typename F> static ValuePtr fill(const Value &shape, F element) {
   return std::make_shared<Value>(std::move(result));
 }
 
-template <typename F> static ValuePtr fillWhole(const Value &shape, F element) {
-  Value result = likeShape(shape, false);
-  result.whole.resize(size_t(result.size()));
-  for (size_t i = 0; i < result.whole.size(); ++i)
+/// An integer value of the same shape; an element is unsure where an operand
+/// is.
+template <typename F>
+static ValuePtr fillWhole(const Value &x, F element, const Value *y = nullptr) {
+  Value result = likeShape(x, false);
+  size_t count = size_t(result.size());
+  result.whole.resize(count);
+  for (size_t i = 0; i < count; ++i)
     result.whole[i] = element(i);
+  result.unsure = x.unsure;
+  if (y && !y->unsure.empty()) {
+    result.unsure.resize(count);
+    for (size_t i = 0; i < count; ++i)
+      result.unsure[i] |= y->unsure[i];
+  }
   return std::make_shared<Value>(std::move(result));
 }
 
@@ -120,12 +130,8 @@ static Element unaryReal(Op op, const Element &e, bool narrow) {
 static int64_t wrap(uint64_t bits) { return int64_t(bits); }
 
 ValuePtr attn::reference::applyUnary(Op op, const ValuePtr &x, bool narrow) {
-  if (op == Op::Not) {
-    ValuePtr result =
-        fillWhole(*x, [&](size_t i) { return int64_t(!x->whole[i]); });
-    const_cast<Value &>(*result).unsure = x->unsure;
-    return result;
-  }
+  if (op == Op::Not)
+    return fillWhole(*x, [&](size_t i) { return int64_t(!x->whole[i]); });
   bool keepsIntegers = op == Op::Neg || op == Op::Abs || op == Op::Floor;
   if (!x->real && keepsIntegers)
     return fillWhole(*x, [&](size_t i) {
@@ -221,10 +227,10 @@ static Element binaryReal(Op op, const Element &a, const Element &b) {
                 roundingNoise(x)};
   case Op::Div:
     x = a.x / b.x;
-    return {x, a.m / b.m,
-            finite((a.v + square(x) * b.v) / square(b.x) +
-                       kFunction * square(x),
-                   x)};
+    return {
+        x, a.m / b.m,
+        finite((a.v + square(x) * b.v) / square(b.x) + kFunction * square(x),
+               x)};
   case Op::Min:
     return choose(a, b, a.x < b.x, std::fmin(a.x, b.x), std::fmin(a.m, b.m));
   case Op::Max:
@@ -247,8 +253,8 @@ static ValuePtr logical(Op op, const Value &x, const Value &y) {
     result.whole[i] = op == Op::And ? p && q : p || q;
     if (!anyUnsure)
       continue;
-    bool settled = (!x.unsureAt(i) && p == deciding) ||
-                   (!y.unsureAt(i) && q == deciding);
+    bool settled =
+        (!x.unsureAt(i) && p == deciding) || (!y.unsureAt(i) && q == deciding);
     result.unsure[i] = !settled && (x.unsureAt(i) || y.unsureAt(i));
   }
   return std::make_shared<Value>(std::move(result));
@@ -279,13 +285,14 @@ ValuePtr attn::reference::applyBinary(Op op, const ValuePtr &x,
   if (op == Op::And || op == Op::Or)
     return logical(op, *x, *y);
   if (!x->real && !y->real)
-    return fillWhole(*x, [&](size_t i) {
-      return binaryWhole(op, x->whole[i], y->whole[i]);
-    });
+    return fillWhole(
+        *x, [&](size_t i) { return binaryWhole(op, x->whole[i], y->whole[i]); },
+        y.get());
   ValuePtr a = toReal(x), b = toReal(y);
   if (op >= Op::Eq && op <= Op::Ge)
     return compareReals(op, *a, *b);
-  return fill(*a, [&](int64_t i) { return binaryReal(op, at(*a, i), at(*b, i)); });
+  return fill(*a,
+              [&](int64_t i) { return binaryReal(op, at(*a, i), at(*b, i)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,9 +314,8 @@ ValuePtr attn::reference::applySelect(const ValuePtr &condition,
       const Value &chosen = c.whole[i] ? *yes : *no;
       result.whole[i] = chosen.whole[i];
       if (anyUnsure)
-        result.unsure[i] =
-            chosen.unsureAt(i) ||
-            (c.unsureAt(i) && yes->whole[i] != no->whole[i]);
+        result.unsure[i] = chosen.unsureAt(i) ||
+                           (c.unsureAt(i) && yes->whole[i] != no->whole[i]);
     }
     return std::make_shared<Value>(std::move(result));
   }

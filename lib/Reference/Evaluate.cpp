@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
+#include <numeric>
 #include <random>
 #include <set>
 #include <thread>
@@ -21,46 +23,74 @@ using spec::ExprKind;
 /// Rows of one box: enough to reuse the keys, few enough to fit the cache.
 static constexpr int64_t kRowsOfBox = 64;
 
-static void collectSummed(const Expr &expr, std::set<int> &summed) {
-  if (expr.kind == ExprKind::Matmul || expr.kind == ExprKind::Softmax)
-    summed.insert(expr.ref);
-  for (const auto &operand : expr.operands)
-    collectSummed(*operand, summed);
-}
-
-/// Axes that every result has, that nothing sums over, and that neither nest in
-/// another axis of a result nor in a summed one.
-static std::vector<int> sampledAxes(const spec::Kernel &kernel) {
+namespace {
+/// What the body does along its axes.
+struct AxisUse {
   std::set<int> summed;
-  for (const spec::Statement &statement : kernel.body)
-    collectSummed(*statement.value, summed);
+  const Expr *softmax = nullptr, *lastMatmul = nullptr;
+
+  explicit AxisUse(const spec::Kernel &kernel) {
+    for (const spec::Statement &statement : kernel.body)
+      visit(*statement.value);
+  }
+  void visit(const Expr &expr) {
+    for (const auto &operand : expr.operands)
+      visit(*operand);
+    if (expr.kind == ExprKind::Matmul)
+      lastMatmul = &expr;
+    else if (expr.kind == ExprKind::Softmax)
+      softmax = softmax ? softmax : &expr;
+    else
+      return;
+    summed.insert(expr.ref);
+  }
+};
+} // namespace
+
+/// The axes whose points can be evaluated one by one: nothing sums over them.
+/// An axis that the scores lack (that of the values) would be right as well,
+/// but every point of it would compute the scores again; it stays whole.
+static std::vector<int> sampledAxes(const spec::Kernel &kernel) {
+  AxisUse use(kernel);
+  std::vector<int> candidates = kernel.results.front().type.axes;
+  if (use.softmax) {
+    candidates = use.softmax->type.axes;
+  } else if (use.lastMatmul) {
+    for (const auto &operand : use.lastMatmul->operands)
+      if (operand->kind != ExprKind::Argument) {
+        candidates = operand->type.axes;
+        break;
+      }
+  }
   std::vector<int> axes;
-  for (int axis : kernel.results.front().type.axes) {
-    auto has = [&](const spec::Result &r) {
-      return std::count(r.type.axes.begin(), r.type.axes.end(), axis) > 0;
-    };
-    bool everywhere =
-        std::all_of(kernel.results.begin(), kernel.results.end(), has);
+  for (int axis : candidates) {
     const spec::Axis &info = kernel.axes[size_t(axis)];
-    bool nests = false;
+    // The parts of a nest follow from the outer axis, never the other way.
+    bool nests = false, free = !use.summed.count(axis);
     for (const spec::Axis &other : kernel.axes)
       nests |= other.group == axis || other.inner == axis;
-    bool partSummed = summed.count(info.group) || summed.count(info.inner);
-    if (everywhere && !summed.count(axis) && !nests && !partSummed)
+    for (int part : {info.group, info.inner})
+      free &= !use.summed.count(part);
+    if (free && !nests)
       axes.push_back(axis);
   }
   return axes;
 }
 
-/// `count` coordinates below `length`, ascending: the ends and random others.
+/// `count` coordinates below `length`, ascending: the ends, the neighbourhood
+/// of tile borders while there is room, and random others.
 static std::vector<int64_t> choose(int64_t length, int64_t count,
                                    std::mt19937_64 &random) {
-  std::set<int64_t> chosen;
-  if (length > 0)
-    chosen.insert(0);
-  if (length > 1 && count > 1)
-    chosen.insert(length - 1);
-  while (int64_t(chosen.size()) < std::min(length, count))
+  std::vector<int64_t> all(static_cast<size_t>(std::min(length, count)));
+  if (count >= length) {
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::set<int64_t> chosen = {0, length - 1};
+  for (int64_t border : {63, 64, 127, 128})
+    if (border < length && int64_t(chosen.size()) < count / 2)
+      chosen.insert(border);
+  while (int64_t(chosen.size()) < count)
     chosen.insert(int64_t(random() % uint64_t(length)));
   return {chosen.begin(), chosen.end()};
 }
@@ -87,7 +117,8 @@ planBoxes(const std::vector<int> &axes, const AxisLengths &lengths,
   std::mt19937_64 random(options.seed);
   int64_t outer = total / length;
   int64_t rows = sampled ? std::min<int64_t>(length, 16) : length;
-  int64_t wanted = sampled ? std::max<int64_t>(2, options.points / rows) : outer;
+  int64_t wanted =
+      sampled ? std::max<int64_t>(2, options.points / rows) : outer;
   std::set<int64_t> numbers = {0, outer - 1};
   if (wanted >= outer)
     for (int64_t i = 0; i < outer; ++i)
@@ -151,9 +182,8 @@ Evaluation attn::reference::evaluate(const spec::Kernel &kernel,
     if (found == inputs.tensors.end())
       throw InputError(fmt::format("input {} is missing", argument.name));
     if (found->second.shape != shapeOf(argument.type, lengths))
-      throw InputError(
-          fmt::format("input {} does not have the lengths of its axes",
-                      argument.name));
+      throw InputError(fmt::format(
+          "input {} does not have the lengths of its axes", argument.name));
   }
   std::vector<int> axes = sampledAxes(kernel);
   Evaluation evaluation;

@@ -27,7 +27,8 @@ AxisLengths axisLengths(const spec::Kernel &kernel,
                         const std::map<std::string, int64_t> &given);
 
 /// Lengths of a type's axes, outermost first.
-std::vector<int64_t> shapeOf(const spec::Type &type, const AxisLengths &lengths);
+std::vector<int64_t> shapeOf(const spec::Type &type,
+                             const AxisLengths &lengths);
 
 struct Options {
   /// At most about this many points (rows of a result, say); 0 means all. The

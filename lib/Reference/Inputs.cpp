@@ -14,27 +14,40 @@ using spec::Expr;
 using spec::ExprKind;
 using spec::Op;
 
-/// Standard normal by Box and Muller: the library's distribution differs
-/// between implementations.
-static double normal(std::mt19937_64 &random) {
-  auto uniform = [&] { return (double(random() >> 11) + 0.5) * 0x1p-53; };
-  double radius = std::sqrt(-2 * std::log(uniform()));
-  return radius * std::cos(6.283185307179586 * uniform());
+/// A hash of a counter: element i is the same whoever computes it.
+static uint64_t hash(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/// Nearly standard normal: the sum of eight uniform numbers, which reaches
+/// +-4.9 and costs no logarithm; inputs have tens of millions of elements.
+static double normal(uint64_t seed, uint64_t element) {
+  int64_t sum = 0;
+  for (uint64_t half : {0, 1}) {
+    uint64_t bits = hash(seed ^ hash(2 * element + half));
+    for (int part = 0; part < 4; ++part)
+      sum += int64_t(bits >> (16 * part) & 0xffff);
+  }
+  double centred = double(sum) + 4 - 4 * 65536.0;
+  return centred * (1.224744871391589 / 65536); // sqrt(12 / 8)
 }
 
 void attn::reference::fillNormal(HostTensor &tensor, uint64_t seed,
                                  double amplitude, double mean) {
-  std::mt19937_64 random(seed);
+  seed = hash(seed);
   for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
-    tensor.set(i, mean + amplitude * normal(random));
+    tensor.set(i, mean + amplitude * normal(seed, uint64_t(i)));
 }
 
 namespace {
 /// How the body uses an argument.
 struct Use {
-  int boundsAxis = -1;  ///< Compared with the index or length of this axis.
+  int boundsAxis = -1; ///< Compared with the index or length of this axis.
   int indexesArgument = -1, indexesDimension = 0;
-  bool slope = false;   ///< Multiplies an integer.
+  bool slope = false; ///< Multiplies an integer.
 };
 
 struct UseFinder {
@@ -55,15 +68,18 @@ struct UseFinder {
   }
 
   void visit(const Expr &expr) {
-    if (expr.kind == ExprKind::Binary && expr.op >= Op::Lt && expr.op <= Op::Ge) {
+    if (expr.kind == ExprKind::Binary && expr.op >= Op::Lt &&
+        expr.op <= Op::Ge) {
       std::vector<int> left, right;
       int leftAxis = -1, rightAxis = -1;
       leaves(*expr.operands[0], left, leftAxis);
       leaves(*expr.operands[1], right, rightAxis);
       for (int argument : left)
-        uses[size_t(argument)].boundsAxis = rightAxis >= 0 ? rightAxis : leftAxis;
+        uses[size_t(argument)].boundsAxis =
+            rightAxis >= 0 ? rightAxis : leftAxis;
       for (int argument : right)
-        uses[size_t(argument)].boundsAxis = leftAxis >= 0 ? leftAxis : rightAxis;
+        uses[size_t(argument)].boundsAxis =
+            leftAxis >= 0 ? leftAxis : rightAxis;
     }
     if (expr.kind == ExprKind::Binary && expr.op == Op::Mul)
       for (int side : {0, 1}) {
@@ -89,6 +105,23 @@ struct UseFinder {
 };
 } // namespace
 
+/// Document numbers: each row starts in [0, 4) and goes up at three places,
+/// which are the same fractions of its length in every tensor of that seed, so
+/// that queries and keys of one batch entry share documents.
+static void fillDocuments(HostTensor &tensor, uint64_t seed) {
+  int64_t row = std::max<int64_t>(1, tensor.shape.back());
+  for (int64_t r = 0, rows = tensor.elements() / row; r < rows; ++r) {
+    uint64_t bits = hash(seed ^ hash(uint64_t(r)));
+    int64_t start = int64_t(bits & 3);
+    for (int64_t i = 0; i < row; ++i) {
+      int64_t document = start;
+      for (int cut = 0; cut < 3; ++cut)
+        document += i * 1024 >= row * int64_t(bits >> (2 + 10 * cut) & 1023);
+      tensor.set(r * row + i, double(document));
+    }
+  }
+}
+
 Inputs attn::reference::makeInputs(const spec::Kernel &kernel,
                                    const AxisLengths &lengths,
                                    const InputOptions &options) {
@@ -96,14 +129,13 @@ Inputs attn::reference::makeInputs(const spec::Kernel &kernel,
   for (const spec::Statement &statement : kernel.body)
     finder.visit(*statement.value);
   for (const auto &[name, value] : options.scalars) {
-    bool known = std::any_of(
-        kernel.arguments.begin(), kernel.arguments.end(),
-        [&, &scalar = name](const spec::Argument &a) {
-          return a.scalar && a.name == scalar;
-        });
+    bool known = std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                             [&, &scalar = name](const spec::Argument &a) {
+                               return a.scalar && a.name == scalar;
+                             });
     if (!known)
-      throw InputError(
-          fmt::format("kernel {} has no scalar argument {}", kernel.name, name));
+      throw InputError(fmt::format("kernel {} has no scalar argument {}",
+                                   kernel.name, name));
   }
   int64_t longest = 1;
   for (int64_t length : lengths)
@@ -138,18 +170,18 @@ Inputs attn::reference::makeInputs(const spec::Kernel &kernel,
       for (int64_t e = 0; e < count; ++e)
         tensor.set(e, double(random() % 4 != 0));
     } else if (use.indexesArgument >= 0) {
-      const spec::Type &read = kernel.arguments[size_t(use.indexesArgument)].type;
+      const spec::Type &read =
+          kernel.arguments[size_t(use.indexesArgument)].type;
       int64_t length = lengths[size_t(read.axes[size_t(use.indexesDimension)])];
       for (int64_t e = 0; e < count; ++e)
-        tensor.set(e, double(random() % uint64_t(std::max<int64_t>(1, length))));
+        tensor.set(e,
+                   double(random() % uint64_t(std::max<int64_t>(1, length))));
     } else if (use.boundsAxis >= 0) {
       int64_t length = lengths[size_t(use.boundsAxis)];
       for (int64_t e = 0; e < count; ++e)
         tensor.set(e, double(random() % uint64_t(length + 1)));
-    } else { // Document numbers: do not fall along the last axis.
-      int64_t row = tensor.shape.empty() ? 1 : std::max<int64_t>(1, tensor.shape.back());
-      for (int64_t e = 0; e < count; ++e)
-        tensor.set(e, double((e % row) * 4 / row));
+    } else {
+      fillDocuments(tensor, options.seed);
     }
     inputs.tensors[argument.name] = std::move(tensor);
   }

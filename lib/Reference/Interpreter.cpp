@@ -20,8 +20,8 @@ Interpreter::Interpreter(const Box &box, const Inputs &inputs, bool tf32)
       locals(kernel.locals.size()), arguments(kernel.arguments.size()),
       definitions(kernel.locals.size()) {
   for (const spec::Argument &argument : kernel.arguments)
-    narrow |= argument.type.dtype == DType::F16 ||
-              argument.type.dtype == DType::BF16;
+    narrow |=
+        argument.type.dtype == DType::F16 || argument.type.dtype == DType::BF16;
   for (const spec::Statement &statement : kernel.body)
     for (int target : statement.targets)
       definitions[size_t(target)] = &statement;
@@ -34,7 +34,8 @@ ValuePtr Interpreter::local(int id) {
   const spec::Statement &statement = *definitions[size_t(id)];
   if (statement.targets.size() == 2) {
     ValuePtr logSumExp;
-    locals[size_t(statement.targets[0])] = softmax(*statement.value, &logSumExp);
+    locals[size_t(statement.targets[0])] =
+        softmax(*statement.value, &logSumExp);
     locals[size_t(statement.targets[1])] = logSumExp;
     return locals[size_t(id)];
   }
@@ -124,13 +125,14 @@ static const HostTensor &findTensor(const Inputs &inputs,
     throw InputError(fmt::format("input {} is missing", argument.name));
   if (found->second.dtype != argument.type.dtype ||
       found->second.shape.size() != argument.type.axes.size())
-    throw InputError(fmt::format("input {} must be {} of rank {}", argument.name,
-                                 spec::spelling(argument.type.dtype),
-                                 argument.type.axes.size()));
+    throw InputError(fmt::format(
+        "input {} must be {} of rank {}", argument.name,
+        spec::spelling(argument.type.dtype), argument.type.axes.size()));
   return found->second;
 }
 
-static void put(Value &v, size_t at, const HostTensor &tensor, int64_t element) {
+static void put(Value &v, size_t at, const HostTensor &tensor,
+                int64_t element) {
   double held = tensor.at(element);
   if (v.real)
     v.exact[at] = held;
@@ -171,7 +173,8 @@ ValuePtr Interpreter::argument(int id) {
   if (argument.scalar)
     return held = scalarArgument(argument);
   const HostTensor &tensor = findTensor(inputs, argument);
-  Value v = makeValue(box, argument.type.axes, spec::isFloat(argument.type.dtype));
+  Value v =
+      makeValue(box, argument.type.axes, spec::isFloat(argument.type.dtype));
   sizeValue(v);
   // Offsets of the elements of the box, axis by axis.
   std::vector<int64_t> elements = {0};
@@ -240,7 +243,8 @@ ValuePtr Interpreter::matmul(const Expr &expr) {
   };
   std::vector<int> batch, rows, columns;
   for (int axis : expr.type.axes) {
-    bool inA = reached(axis, left.type.axes), inB = reached(axis, right.type.axes);
+    bool inA = reached(axis, left.type.axes),
+         inB = reached(axis, right.type.axes);
     (inA && inB ? batch : inA ? rows : columns).push_back(axis);
   }
   auto joined = [](std::vector<int> x, const std::vector<int> &y) {
@@ -257,8 +261,9 @@ ValuePtr Interpreter::matmul(const Expr &expr) {
   a = broadcast(box, a, joined(joined(batch, rows), over));
   b = broadcast(box, b, joined(joined(batch, over), columns));
   Value result = makeValue(box, joined(joined(batch, rows), columns), true);
-  ValuePtr c = contract(*a, *b, product(batch), product(rows), box.size(expr.ref),
-                        product(columns), cutsOff, std::move(result));
+  ValuePtr c =
+      contract(*a, *b, product(batch), product(rows), box.size(expr.ref),
+               product(columns), cutsOff, std::move(result));
   return broadcast(box, c, expr.type.axes);
 }
 

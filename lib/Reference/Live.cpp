@@ -21,7 +21,8 @@ static bool isComputed(const spec::Kernel &kernel, const Expr &expr) {
     return true;
   case ExprKind::Local:
     for (const spec::Statement &statement : kernel.body)
-      if (std::count(statement.targets.begin(), statement.targets.end(), expr.ref))
+      if (std::count(statement.targets.begin(), statement.targets.end(),
+                     expr.ref))
         return isComputed(kernel, *statement.value);
     return true;
   default:
@@ -80,13 +81,15 @@ double attn::reference::liveFraction(const spec::Kernel &kernel,
     return 1;
   Box box = Box::whole(kernel, lengths);
   const std::vector<int> &axes = masks.front()->type.axes;
-  for (size_t i = 0; i < axes.size(); ++i) // Rows and keys finely, the rest not.
+  for (size_t i = 0; i < axes.size();
+       ++i) // Rows and keys finely, the rest not.
     box.restrict(axes[i], spread(lengths[size_t(axes[i])],
                                  i + 2 >= axes.size() ? 150 : 2));
   std::vector<bool> live = alive(box, inputs, masks);
   if (live.empty())
     return 1;
-  return double(std::count(live.begin(), live.end(), true)) / double(live.size());
+  return double(std::count(live.begin(), live.end(), true)) /
+         double(live.size());
 }
 
 double attn::reference::liveTileFraction(const spec::Kernel &kernel,
@@ -99,7 +102,9 @@ double attn::reference::liveTileFraction(const spec::Kernel &kernel,
   const std::vector<int> &axes = masks.front()->type.axes;
   int row = axes[axes.size() - 2], key = axes.back();
   int64_t rows = lengths[size_t(row)], keys = lengths[size_t(key)];
-  auto tiles = [](int64_t length, int64_t tile) { return (length + tile - 1) / tile; };
+  auto tiles = [](int64_t length, int64_t tile) {
+    return (length + tile - 1) / tile;
+  };
   int64_t total = 0, live = 0;
   for (int64_t tm : spread(tiles(rows, tileM), 24))
     for (int64_t tn : spread(tiles(keys, tileN), 24)) {

@@ -44,11 +44,11 @@ namespace {
 /// One batch entry: raw rows of the operands and of the result.
 struct Product {
   int64_t rows, depth, columns;
-  const double *a, *b;       ///< [rows, depth], [depth, columns]
-  const float *am, *bm;      ///< The same, modelled.
-  const double *aw;          ///< [rows, depth]: weights of b^2 in the variance.
-  const double *bv;          ///< [depth, columns] or null.
-  double *out, *variance;    ///< [rows, columns], zero at first.
+  const double *a, *b;    ///< [rows, depth], [depth, columns]
+  const float *am, *bm;   ///< The same, modelled.
+  const double *aw;       ///< [rows, depth]: weights of b^2 in the variance.
+  const double *bv;       ///< [depth, columns] or null.
+  double *out, *variance; ///< [rows, columns], zero at first.
   float *model;
 
   void run() const {
@@ -62,7 +62,8 @@ struct Product {
   }
 
   void tile(int64_t r, int64_t n0, int64_t n1, int64_t k0, int64_t k1) const {
-    double *__restrict x = out + r * columns, *__restrict v = variance + r * columns;
+    double *__restrict x = out + r * columns, *__restrict v =
+                                                  variance + r * columns;
     float *__restrict m = model + r * columns;
     for (int64_t k = k0; k < k1; ++k) {
       double ax = a[r * depth + k], w = aw[r * depth + k];
@@ -86,7 +87,8 @@ struct Product {
 
 ValuePtr attn::reference::contract(const Value &a, const Value &b,
                                    int64_t batch, int64_t rows, int64_t depth,
-                                   int64_t columns, bool cutsOff, Value result) {
+                                   int64_t columns, bool cutsOff,
+                                   Value result) {
   AccumulationNoise noise(depth, cutsOff);
   std::vector<float> am = modelOf(a), bm = modelOf(b);
   std::vector<double> weights(a.exact.size());
@@ -115,8 +117,8 @@ ValuePtr attn::reference::contract(const Value &a, const Value &b,
         .run();
   }
   for (size_t i = 0; i < count; ++i)
-    result.variance[i] = finite(
-        result.variance[i] + noise.ofSum * square(result.exact[i]),
-        result.exact[i]);
+    result.variance[i] =
+        finite(result.variance[i] + noise.ofSum * square(result.exact[i]),
+               result.exact[i]);
   return std::make_shared<Value>(std::move(result));
 }

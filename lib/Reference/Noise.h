@@ -48,7 +48,8 @@ inline double roundingNoise(double result) {
 /// grid and stays there, never more than the value itself.
 inline double quantisationNoise(double value, double rounded, double unit,
                                 double variance) {
-  if (!std::isfinite(value) || (rounded == value && 400 * variance < unit * unit))
+  if (!std::isfinite(value) ||
+      (rounded == value && 400 * variance < unit * unit))
     return 0;
   return std::min(square(unit) / 12, square(value));
 }

@@ -117,9 +117,9 @@ ValuePtr attn::reference::softmaxRows(const ValuePtr &scores, const Value *sink,
     double lse = softmaxRow<double>(s.exact.data() + first, length,
                                     sink ? &sink->exact[size_t(r)] : nullptr,
                                     p.exact.data() + first);
-    float lseModel = softmaxRow<float>(row.data(), length,
-                                       sink ? &sinkModel : nullptr,
-                                       p.model.data() + first);
+    float lseModel =
+        softmaxRow<float>(row.data(), length, sink ? &sinkModel : nullptr,
+                          p.model.data() + first);
     double variance = rowVariance(s, p, first, length, sink, r, lse,
                                   p.variance.data() + first);
     if (logSumExp) {

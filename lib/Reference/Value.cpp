@@ -2,6 +2,8 @@
 
 #include "lib/Reference/Value.h"
 
+#include <limits>
+
 using namespace attn::reference;
 
 Value attn::reference::makeValue(const Box &box, std::vector<int> axes,
@@ -71,18 +73,20 @@ ValuePtr attn::reference::toReal(const ValuePtr &value) {
   result.shape = value->shape;
   size_t count = value->whole.size();
   result.exact.resize(count);
-  bool rounds = false;
+  bool rounds = false, unsure = !value->unsure.empty();
   for (size_t i = 0; i < count; ++i) {
     result.exact[i] = double(value->whole[i]);
     rounds |= double(float(result.exact[i])) != result.exact[i];
   }
-  if (rounds) { // f32 holds integers up to 2^24.
+  if (rounds || unsure) { // f32 holds integers up to 2^24.
     result.model.resize(count);
     result.variance.resize(count);
     for (size_t i = 0; i < count; ++i) {
       result.model[i] = float(result.exact[i]);
       double error = result.model[i] - result.exact[i];
-      result.variance[i] = error * error;
+      result.variance[i] = value->unsureAt(int64_t(i))
+                               ? std::numeric_limits<double>::infinity()
+                               : error * error;
     }
   }
   return std::make_shared<Value>(std::move(result));

@@ -20,7 +20,7 @@ struct Value {
   std::vector<double> variance; ///< Of the model's error; empty: none.
 
   std::vector<int64_t> whole;  ///< Integers and conditions.
-  std::vector<uint8_t> unsure; ///< Conditions within error; empty: none.
+  std::vector<uint8_t> unsure; ///< Hinge on a float's error; empty: none.
 
   int64_t size() const {
     int64_t count = 1;
