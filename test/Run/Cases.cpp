@@ -1,0 +1,216 @@
+//===- Cases.cpp - the grid of lengths, scalars and inputs ----------------===//
+
+#include "test/Run/Cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+using namespace attn;
+using namespace attn::check;
+using reference::InputError;
+
+static constexpr const char *kKinds[] = {
+    "normal", "strided", "spread", "equal", "negative", "huge", "masked"};
+
+const char *attn::check::spelling(InputKind kind) { return kKinds[int(kind)]; }
+
+std::optional<InputKind> attn::check::parseInputKind(const std::string &word) {
+  for (int i = 0; i < int(std::size(kKinds)); ++i)
+    if (word == kKinds[i])
+      return InputKind(i);
+  return std::nullopt;
+}
+
+std::string Case::options() const {
+  std::string binds;
+  for (const auto &[name, length] : lengths)
+    binds += fmt::format("{}{}={}", binds.empty() ? "" : ",", name, length);
+  for (const auto &[name, value] : scalars)
+    binds +=
+        std::visit([&, &scalar = name](
+                       auto v) { return fmt::format(",{}={}", scalar, v); },
+                   value);
+  return fmt::format("--bind {} --input={} --seed={}", binds, spelling(kind),
+                     seed);
+}
+
+namespace {
+class CaseMaker {
+public:
+  CaseMaker(const spec::Kernel &kernel, const CaseOptions &options)
+      : kernel(kernel), options(options), random(options.seed) {
+    for (const auto &[name, value] : options.binds) {
+      bool known = kernel.findAxis(name) >= 0;
+      for (const spec::Argument &argument : kernel.arguments)
+        known |= argument.scalar && argument.name == name;
+      if (!known)
+        throw InputError(fmt::format("kernel {} has no axis or scalar '{}'",
+                                     kernel.name, name));
+    }
+  }
+
+  std::vector<Case> run() {
+    std::vector<Case> cases;
+    const std::vector<int64_t> &list = options.lengths;
+    for (int i = 0; i < options.count; ++i) {
+      bool diagonal = size_t(i) < list.size();
+      int64_t m = diagonal ? list[size_t(i)] : pick(list);
+      int64_t n = diagonal ? list[size_t(i)] : pick(list);
+      cases.push_back(make(i, m, n));
+      if (options.kind && allBound())
+        break; // One case was asked for.
+    }
+    return cases;
+  }
+
+private:
+  int64_t pick(const std::vector<int64_t> &list) {
+    return list[random() % list.size()];
+  }
+
+  bool allBound() const {
+    for (size_t i = 0; i < kernel.axes.size(); ++i)
+      if (!kernel.axes[i].extent && !isOuter(int(i)) &&
+          !options.binds.count(kernel.axes[i].name))
+        return false;
+    return true;
+  }
+
+  Case make(int number, int64_t m, int64_t n) {
+    Case c;
+    c.seed = options.seed + uint64_t(number);
+    c.kind = options.kind ? *options.kind : kindOf(number);
+    for (size_t axis = 0; axis < kernel.axes.size(); ++axis)
+      chooseLength(int(axis), m, n, c.lengths);
+    for (auto &[name, length] : c.lengths)
+      if (auto bound = options.binds.find(name); bound != options.binds.end())
+        length = whole(name, bound->second);
+    completeNests(c.lengths);
+    shrink(c.lengths);
+    for (const spec::Argument &argument : kernel.arguments)
+      if (argument.scalar)
+        c.scalars[argument.name] = scalar(argument, m, n);
+    return c;
+  }
+
+  InputKind kindOf(int number) {
+    // Normal as often as all others together.
+    if (number % 2 == 0)
+      return number % 4 == 0 ? InputKind::Strided : InputKind::Normal;
+    static const InputKind kinds[] = {InputKind::Negative, InputKind::Huge,
+                                      InputKind::Masked, InputKind::Spread,
+                                      InputKind::Equal};
+    InputKind kind = kinds[(number / 2) % std::size(kinds)];
+    return kind == InputKind::Masked && !hasMaskData(kernel) ? InputKind::Normal
+                                                             : kind;
+  }
+
+  /// Whether an axis is the outer one of a nest: its length follows.
+  bool isOuter(int axis) const { return kernel.axes[size_t(axis)].group >= 0; }
+
+  void chooseLength(int axis, int64_t m, int64_t n,
+                    std::map<std::string, int64_t> &lengths) {
+    const spec::Axis &info = kernel.axes[size_t(axis)];
+    if (isOuter(axis))
+      return;
+    bool isGroup =
+        std::any_of(kernel.axes.begin(), kernel.axes.end(),
+                    [&](const spec::Axis &a) { return a.group == axis; });
+    int64_t &length = lengths[info.name];
+    uint64_t draw = random();
+    if (info.extent)
+      length = *info.extent;
+    else if (info.name == "M")
+      length = m;
+    else if (info.name == "N")
+      length = n;
+    else if (isGroup)
+      length = std::vector<int64_t>{1, 2, 3, 5, 8}[draw % 5];
+    else if (info.name == "B")
+      length = options.batchHeads ? 7 : std::vector<int64_t>{1, 2, 3}[draw % 3];
+    else if (info.name == "R")
+      length = std::vector<int64_t>{1, 2, 32, 100}[draw % 4];
+    else
+      length =
+          options.batchHeads ? 10001 : std::vector<int64_t>{1, 2, 3}[draw % 3];
+  }
+
+  void completeNests(std::map<std::string, int64_t> &lengths) {
+    for (const spec::Axis &axis : kernel.axes)
+      if (axis.group >= 0)
+        lengths[axis.name] = lengths[kernel.axes[size_t(axis.group)].name] *
+                             lengths[kernel.axes[size_t(axis.inner)].name];
+  }
+
+  double work(const std::map<std::string, int64_t> &lengths) const {
+    double product = 1;
+    for (size_t i = 0; i < kernel.axes.size(); ++i) {
+      bool part = std::any_of(kernel.axes.begin(), kernel.axes.end(),
+                              [&](const spec::Axis &a) {
+                                return a.group == int(i) || a.inner == int(i);
+                              });
+      if (!part && kernel.axes[i].name != "R")
+        product *=
+            double(std::max<int64_t>(1, lengths.at(kernel.axes[i].name)));
+    }
+    return product;
+  }
+
+  /// Fewer heads where long sequences would take too long.
+  void shrink(std::map<std::string, int64_t> &lengths) {
+    for (const spec::Axis &axis : kernel.axes) {
+      if (work(lengths) <= options.work)
+        return;
+      bool free = !axis.extent && axis.group < 0 && axis.name != "M" &&
+                  axis.name != "N" && !options.binds.count(axis.name);
+      if (free && lengths[axis.name] > 1) {
+        lengths[axis.name] = 1;
+        completeNests(lengths);
+      }
+    }
+  }
+
+  static int64_t whole(const std::string &name, const std::string &text) {
+    char *end = nullptr;
+    long long value = std::strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end || value < 0)
+      throw InputError(fmt::format("--bind {}={} is not a length", name, text));
+    return value;
+  }
+
+  reference::ScalarValue scalar(const spec::Argument &argument, int64_t m,
+                                int64_t n) {
+    uint64_t draw = random();
+    bool real = spec::isFloat(argument.type.dtype);
+    if (auto bound = options.binds.find(argument.name);
+        bound != options.binds.end()) {
+      char *end = nullptr;
+      double value = std::strtod(bound->second.c_str(), &end);
+      if (bound->second.empty() || *end)
+        throw InputError(fmt::format("--bind {}={} is not a number",
+                                     argument.name, bound->second));
+      return real ? reference::ScalarValue(value)
+                  : reference::ScalarValue(int64_t(value));
+    }
+    if (real)
+      return std::vector<double>{1, 0.5, -2, 30, 1e-3}[draw % 5];
+    if (argument.type.dtype == spec::DType::I1)
+      return int64_t(draw & 1);
+    // Bounds of masks: usual ones, none, everything and the far ends.
+    return std::vector<int64_t>{n / 4 + 1, 1,   64, n,  0,
+                                m / 2,     100, -3, 65, INT32_MAX}[draw % 10];
+  }
+
+  const spec::Kernel &kernel;
+  const CaseOptions &options;
+  std::mt19937_64 random;
+};
+} // namespace
+
+std::vector<Case> attn::check::makeCases(const spec::Kernel &kernel,
+                                         const CaseOptions &options) {
+  return CaseMaker(kernel, options).run();
+}

@@ -1,0 +1,319 @@
+//===- main.cpp - attn-check: bundles against the float64 reference -------===//
+//
+// The correctness grid: every level of every program of the given bundles, over
+// lengths, heads, groups, scalars and inputs. Needs no LLVM.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Spec/Parse.h"
+#include "lib/Target/Targets.h"
+#include "test/Run/Check.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <unistd.h>
+
+using namespace attn;
+using namespace attn::check;
+
+static const char *kFooter = R"(
+Examples:
+  attn-check out/causal
+      the grid on the GPU if there is one, else on the CPU
+  attn-check out/* --device=cpu --lengths=1,64,65,200 --cases=8
+      a short one
+  attn-check out/causal --levels=flash --bind B=1,H=2,M=65,N=129 --input=huge --seed=7
+      one case, as a failure's line names it
+
+Exit code: 0 all passed, 1 a check failed, 2 wrong usage or input, 3 the device
+failed.
+)";
+
+namespace {
+struct Options {
+  std::vector<std::string> bundles, levels, bindTexts;
+  std::string deviceName, targetName, json, input;
+  int threads = 0;
+  double seconds = 0;
+  CaseOptions cases;
+};
+
+class UsageError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Failure {
+  std::string bundle, program, level, target, what, options;
+};
+
+double now() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+class Checker {
+public:
+  Checker(const Options &options, runtime::Device &device)
+      : options(options), device(device), started(now()) {}
+
+  void bundle(const std::string &folder) {
+    bundle::Manifest manifest =
+        bundle::fromJson(bundle::readFile(folder + "/manifest.json"));
+    spec::ParseResult parsed =
+        spec::parse(folder + "/spec.attn",
+                    bundle::readFile(folder + "/spec.attn"), manifest.binds);
+    if (!parsed.ok())
+      throw UsageError(fmt::format("the spec of bundle {} is broken: {}",
+                                   folder, parsed.diagnostics.front().message));
+    for (const bundle::Program &program : manifest.programs) {
+      const spec::Kernel *kernel = nullptr;
+      for (const spec::Kernel &k : parsed.module.kernels)
+        if (k.name == program.name)
+          kernel = &k;
+      if (!kernel)
+        throw UsageError(fmt::format("bundle {} has program {}, its spec does "
+                                     "not; make it again with attnc",
+                                     folder, program.name));
+      this->program(folder, *kernel, program);
+    }
+  }
+
+  /// The last line, and the exit code.
+  int finish() {
+    if (refused)
+      fmt::print("attn-check: {} refused launches; the first: {}\n", refused,
+                 firstRefusal);
+    if (stopped)
+      fmt::print(
+          "attn-check: stopped after {:.0f} s, the grid is not complete\n",
+          options.seconds);
+    if (!options.json.empty())
+      bundle::writeFileAtomically(options.json, json());
+    if (passed + failures.size() == 0)
+      fmt::print("attn-check: nothing was checked: {}\n",
+                 skippedWhy.empty() ? "no level matches" : skippedWhy);
+    fmt::print("attn-check: {} passed, {} failed\n", passed, failures.size());
+    std::fflush(stdout);
+    if (!failures.empty())
+      return 1;
+    return passed == 0 ? 2 : 0;
+  }
+
+private:
+  struct LoadedLevel {
+    const bundle::Level *level;
+    std::shared_ptr<runtime::Code> code;
+  };
+
+  bool wanted(const bundle::Level &level) {
+    if (!options.targetName.empty() && level.target != options.targetName)
+      return false;
+    if (!options.levels.empty() && options.levels.front() != "all" &&
+        std::find(options.levels.begin(), options.levels.end(), level.name) ==
+            options.levels.end())
+      return false;
+    return target::runsOn(level.target, device.info().capability, skippedWhy);
+  }
+
+  void program(const std::string &folder, const spec::Kernel &kernel,
+               const bundle::Program &program) {
+    std::vector<LoadedLevel> levels;
+    for (const bundle::Level &level : program.levels)
+      if (wanted(level))
+        levels.push_back({&level, device.load(level, folder)});
+    if (levels.empty())
+      return;
+    double begin = now();
+    size_t failedBefore = failures.size();
+    worst = 0;
+    int64_t checks = 0;
+    std::vector<Case> cases = makeCases(kernel, options.cases);
+    for (size_t i = 0; i < cases.size() && !timeIsUp(); ++i) {
+      Expected expected(kernel, cases[i]);
+      for (const LoadedLevel &loaded : levels) {
+        progress(fmt::format("{}: case {} of {}, {}", program.name, i + 1,
+                             cases.size(), loaded.level->name));
+        checks += one(folder, program, loaded, expected);
+      }
+    }
+    progress("");
+    fmt::print("{:<40} {} levels, {} checks, {} (worst error {:.2f} of what is "
+               "allowed, {:.1f} s)\n",
+               folder, levels.size(), checks,
+               failures.size() == failedBefore
+                   ? "ok"
+                   : fmt::format("{} FAILED", failures.size() - failedBefore),
+               worst, now() - begin);
+    std::fflush(stdout);
+  }
+
+  /// Returns whether a check was made.
+  bool one(const std::string &folder, const bundle::Program &program,
+           const LoadedLevel &loaded, Expected &expected) {
+    Outcome outcome =
+        checkLevel(device, program, *loaded.level, loaded.code, expected);
+    std::string &what = outcome.failure;
+    if (!outcome.cannotRun.empty()) {
+      // Too little memory for an unfused level's score matrix is no fault.
+      if (outcome.cannotRun.find("GiB") != std::string::npos) {
+        if (!refused++)
+          firstRefusal = outcome.cannotRun;
+        return false;
+      }
+      what = "the launch was refused: " + outcome.cannotRun;
+    }
+    worst = std::max(worst, outcome.worstRatio);
+    if (what.empty()) {
+      ++passed;
+      return true;
+    }
+    progress("");
+    Failure failure{folder,
+                    program.name,
+                    loaded.level->name,
+                    loaded.level->target,
+                    what,
+                    expected.theCase.options()};
+    fmt::print(
+        "FAIL {} {} {}: {} -- attn-check {} --target={} --levels={} {}\n",
+        failure.program, failure.target, failure.level, failure.what,
+        failure.bundle, failure.target, failure.level, failure.options);
+    std::fflush(stdout);
+    failures.push_back(std::move(failure));
+    return true;
+  }
+
+  bool timeIsUp() {
+    if (options.seconds > 0 && now() - started > options.seconds)
+      stopped = true;
+    return stopped;
+  }
+
+  /// A line that the next one replaces; a person's eyes only.
+  static void progress(const std::string &text) {
+    if (!isatty(STDERR_FILENO))
+      return;
+    fmt::print(stderr, "\r\033[K{}", text);
+    std::fflush(stderr);
+  }
+
+  std::string json() const {
+    nlohmann::json root;
+    root["device"] = device.info().name;
+    root["passed"] = passed;
+    root["failed"] = failures.size();
+    root["complete"] = !stopped;
+    root["refused"] = refused;
+    root["failures"] = nlohmann::json::array();
+    for (const Failure &f : failures)
+      root["failures"].push_back({{"bundle", f.bundle},
+                                  {"program", f.program},
+                                  {"target", f.target},
+                                  {"level", f.level},
+                                  {"what", f.what},
+                                  {"options", f.options}});
+    return root.dump(2) + "\n";
+  }
+
+  const Options &options;
+  runtime::Device &device;
+  double started;
+  double worst = 0;
+  size_t passed = 0, refused = 0;
+  bool stopped = false;
+  std::string firstRefusal, skippedWhy;
+  std::vector<Failure> failures;
+};
+} // namespace
+
+static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
+  std::string why;
+  bool cuda = options.deviceName == "cuda" ||
+              (options.deviceName.empty() && options.targetName != "cpu" &&
+               runtime::cudaAvailable(why));
+  return cuda ? runtime::openCuda() : runtime::openCpu(options.threads);
+}
+
+static int run(Options &options) {
+  if (!options.targetName.empty() && !target::findTarget(options.targetName))
+    throw UsageError(
+        fmt::format("--target: '{}' is unknown", options.targetName));
+  if (!options.input.empty()) {
+    options.cases.kind = parseInputKind(options.input);
+    if (!options.cases.kind)
+      throw UsageError(fmt::format("--input: '{}' is unknown; use normal, "
+                                   "strided, spread, equal, negative, huge or "
+                                   "masked",
+                                   options.input));
+  }
+  for (int64_t length : options.cases.lengths)
+    if (length < 0)
+      throw UsageError("--lengths: a length is 0 or more");
+  for (const std::string &text : options.bindTexts)
+    for (const std::string &item : CLI::detail::split(text, ',')) {
+      size_t equals = item.find('=');
+      if (equals == std::string::npos || equals == 0)
+        throw UsageError(fmt::format("--bind: '{}' is not NAME=VALUE", item));
+      options.cases.binds[item.substr(0, equals)] = item.substr(equals + 1);
+    }
+  std::unique_ptr<runtime::Device> device = openDevice(options);
+  fmt::print("attn-check on {}\n", device->info().name);
+  Checker checker(options, *device);
+  for (const std::string &folder : options.bundles)
+    checker.bundle(folder);
+  return checker.finish();
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  options.cases.lengths = {0,   1,   2,   63,  64,   65,   127,
+                           128, 129, 137, 257, 1000, 1025, 4096};
+  CLI::App app{
+      "Runs the levels of bundles over a grid of lengths, heads, scalars "
+      "and inputs, and\ncompares each with a float64 reference."};
+  app.name("attn-check");
+  app.footer(kFooter);
+  app.add_option("bundle", options.bundles, "folders made by attnc")
+      ->required();
+  app.add_option("--device", options.deviceName, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--target", options.targetName, "levels of this target only");
+  app.add_option("--levels", options.levels, "levels, comma-separated, or all")
+      ->delimiter(',');
+  app.add_option("--lengths", options.cases.lengths, "lengths of M and N")
+      ->delimiter(',');
+  app.add_option("--cases", options.cases.count, "cases of a program")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--seed", options.cases.seed, "seed of the grid");
+  app.add_option("--input", options.input,
+                 "normal, strided, spread, equal, negative, huge or masked");
+  app.add_option("--bind", options.bindTexts, "fixed lengths and scalars");
+  app.add_option("--work", options.cases.work,
+                 "multiply-adds of a case, above which it gets fewer heads")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--batch-heads", options.cases.batchHeads,
+               "more than 65535 heads in the batch");
+  app.add_option("--seconds", options.seconds, "stop after this time");
+  app.add_option("--threads", options.threads, "of the CPU device");
+  app.add_option("--json", options.json, "write the outcome to this file");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    return run(options);
+  } catch (const runtime::DeviceError &error) {
+    fmt::print(stderr, "attn-check: {}\n", error.what());
+    return 3;
+  } catch (const std::exception &error) {
+    fmt::print(stderr, "attn-check: {}\n", error.what());
+    return 2;
+  }
+}
