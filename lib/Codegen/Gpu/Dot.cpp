@@ -99,6 +99,50 @@ LogicalResult GpuEmitter::emitDot(tile::DotOp op) {
   return done;
 }
 
+/// An f32 (as i32) to the nearest tf32, ties away, in the same register.
+static Value roundToTf32(ThreadCode &t, Value value) {
+  return t.assembly({t.i32()}, {value}, "cvt.rna.tf32.f32 $0, $1;", "=r,r",
+                    false)[0];
+}
+
+namespace {
+/// Operand b of tf32 from KxN: ldmatrix does not transpose 32-bit elements, so a
+/// lane reads its words one by one. Lane 4 g + t wants column g of rows t and
+/// t + 4, or of rows 2t and 2t + 1 (`permuted`, see the top of the file).
+struct WordColumns {
+  StageLayout stage;
+  Value rows[2];   ///< Address of the lane's row in the first k step.
+  Value chunks[2]; ///< 16 x (chunk of column g, swizzled for that row).
+
+  WordColumns() = default;
+  WordColumns(ThreadCode &t, const Operand &b, Value lane, bool permuted)
+      : stage(b.stage) {
+    Value g = t.shiftRight(lane, 2), quad = t.bitAnd(lane, 3);
+    for (int64_t i = 0; i < 2; ++i) {
+      Value row = permuted ? t.add(t.mul(quad, 2), i) : t.add(quad, 4 * i);
+      Value swizzle = t.shiftRight(row, 3 - stage.swizzleBits());
+      chunks[i] = t.mul(t.bitXor(t.shiftRight(g, 2), swizzle), 16);
+      rows[i] = t.add(t.add(b.address, t.mul(row, stage.rowBytes())),
+                      t.mul(t.bitAnd(g, 3), 4));
+    }
+  }
+  /// Registers of k step `s` for 8-column fragments 2n and 2n + 1.
+  SmallVector<Value> fetch(ThreadCode &t, int64_t s, int64_t n) {
+    int64_t mask = (int64_t(1) << stage.swizzleBits()) - 1;
+    SmallVector<Value> words;
+    for (int64_t j = 2 * n; j < 2 * n + 2; ++j)
+      for (int64_t i = 0; i < 2; ++i) {
+        int64_t chunk = 2 * j;
+        Value place = t.add(rows[i], t.bitXor(chunks[i], (chunk & mask) * 16));
+        words.push_back(LLVM::LoadOp::create(
+            t.b, t.loc, t.i32(),
+            t.sharedAt(place, 8 * s * stage.rowBytes() + (chunk & ~mask) * 16)));
+      }
+    return words;
+  }
+};
+} // namespace
+
 LogicalResult GpuEmitter::emitTensorDot(tile::DotOp op, Slots &c) {
   auto aType = cast<RankedTensorType>(op.getA().getType());
   Type element = aType.getElementType();
@@ -111,21 +155,29 @@ LogicalResult GpuEmitter::emitTensorDot(tile::DotOp op, Slots &c) {
   Slots a;
   if (!aInShared)
     a = expanded(op.getA());
-  if (tf32)
-    return op.emitOpError("tf32 is not lowered yet");
-
   MatrixOrder order =
       op.getTransposed() ? MatrixOrder::ChunksFirst : MatrixOrder::RowsFirst;
   Value corner = t.add(b.address, matrixOffset(b.stage, order));
   int64_t mask = (int64_t(1) << b.stage.swizzleBits()) - 1;
+  WordColumns words;
+  if (tf32 && !op.getTransposed())
+    words = WordColumns(t, b, lane, /*permuted=*/!aInShared);
   for (int64_t s = 0; s < steps; ++s) {
     SmallVector<SmallVector<Value>> left;
     if (aInShared) {
       left = fragmentsOfA(operands.lookup(op.getA()), s);
     } else {
       for (int64_t f = 0; f < layout.fragments; ++f) {
-        // Two neighbouring 8-column fragments of the accumulator are one of a.
         SmallVector<Value> registers;
+        if (tf32) { // One 8-column fragment: slot t is column 2t, t + 4 is 2t + 1.
+          for (int64_t p = 0; p < 2; ++p)
+            for (int64_t h = 0; h < 2; ++h)
+              registers.push_back(
+                  t.bitcast(a.at(2 * f + h, 2 * s + p), t.i32()));
+          left.push_back(registers);
+          continue;
+        }
+        // Two neighbouring 8-column fragments of the accumulator are one of a.
         for (int64_t half = 0; half < 2; ++half)
           for (int64_t h = 0; h < 2; ++h)
             registers.push_back(t.pair(a.at(2 * f + h, 4 * s + 2 * half),
@@ -133,14 +185,26 @@ LogicalResult GpuEmitter::emitTensorDot(tile::DotOp op, Slots &c) {
         left.push_back(registers);
       }
     }
+    if (tf32)
+      for (SmallVector<Value> &fragment : left)
+        for (Value &value : fragment)
+          value = roundToTf32(t, value);
     for (int64_t n = 0; n < columns / 16; ++n) {
       // Corner of this step and column pair: constant rows and chunks.
       int64_t rows = 16 * (op.getTransposed() ? n : s);
       int64_t chunk = 2 * (op.getTransposed() ? s : n);
-      Value address = t.bitXor(corner, (chunk & mask) * 16);
-      SmallVector<Value> right = t.loadMatrices(
-          address, rows * b.stage.rowBytes() + (chunk & ~mask) * 16,
-          !op.getTransposed());
+      SmallVector<Value> right;
+      if (tf32 && !op.getTransposed()) {
+        right = words.fetch(t, s, n);
+      } else {
+        Value address = t.bitXor(corner, (chunk & mask) * 16);
+        right = t.loadMatrices(
+            address, rows * b.stage.rowBytes() + (chunk & ~mask) * 16,
+            !op.getTransposed());
+      }
+      if (tf32)
+        for (Value &value : right)
+          value = roundToTf32(t, value);
       for (int64_t f = 0; f < layout.fragments; ++f)
         for (int64_t j = 2 * n; j < 2 * n + 2; ++j) {
           auto slot = [&](int64_t i) -> Value & {
@@ -155,8 +219,4 @@ LogicalResult GpuEmitter::emitTensorDot(tile::DotOp op, Slots &c) {
     }
   }
   return success();
-}
-
-LogicalResult GpuEmitter::emitScalarDot(tile::DotOp op, Slots &c) {
-  return op.emitOpError("f32 is not lowered yet");
 }

@@ -64,6 +64,7 @@ public:
              LLVM::GlobalOp shared);
 
   LogicalResult emit();
+  int64_t threads() const { return layout.threads(); }
   /// Bytes of dynamic shared memory the kernel needs.
   int64_t sharedBytes() const { return allocated; }
 

@@ -1,0 +1,101 @@
+//===- TileToNvvm.cpp - the pass and its pipeline -------------------------===//
+
+#include "lib/Codegen/Gpu/GpuEmitter.h"
+#include "lib/Codegen/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace attn {
+#define GEN_PASS_DEF_TILETONVVMPASS
+#include "lib/Codegen/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// The type a program's argument has as a kernel parameter.
+static Type parameterType(Type type) {
+  if (isa<tile::PtrType>(type))
+    return LLVM::LLVMPointerType::get(type.getContext(), 1);
+  return type;
+}
+
+static int64_t threadsOf(func::FuncOp program) {
+  Attribute layout = program->getAttr(tile::kLayoutAttr);
+  if (auto accumulator = dyn_cast<tile::AccumulatorAttr>(layout))
+    return 32 * accumulator.getWarps();
+  return 32 * cast<tile::RowsAttr>(layout).getWarps();
+}
+
+static LogicalResult lowerProgram(OpBuilder &b, func::FuncOp program,
+                                  LLVM::GlobalOp shared) {
+  MLIRContext *context = b.getContext();
+  SmallVector<Type> parameters;
+  for (Type type : program.getArgumentTypes())
+    parameters.push_back(parameterType(type));
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                          parameters);
+  auto kernel = LLVM::LLVMFuncOp::create(b, program.getLoc(), program.getName(),
+                                         type);
+  int32_t threads = static_cast<int32_t>(threadsOf(program));
+  kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                  b.getDenseI32ArrayAttr({threads}));
+  kernel.addEntryBlock(b);
+  attn::gpu::GpuEmitter emitter(program, kernel, shared);
+  if (failed(emitter.emit()))
+    return failure();
+  kernel->setAttr("tile.threads", b.getI64IntegerAttr(threads));
+  kernel->setAttr("tile.shared_bytes",
+                  b.getI64IntegerAttr(emitter.sharedBytes()));
+  return success();
+}
+
+namespace {
+struct TileToNvvm : attn::impl::TileToNvvmPassBase<TileToNvvm> {
+  using TileToNvvmPassBase::TileToNvvmPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    auto device = mlir::gpu::GPUModuleOp::create(b, module.getLoc(), "kernels");
+    b.setInsertionPointToStart(device.getBody());
+    // One array stands for all dynamic shared memory: zero-length, external.
+    auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
+    auto shared = LLVM::GlobalOp::create(
+        b, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External,
+        "attn_shared", Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+    SmallVector<func::FuncOp> programs;
+    for (func::FuncOp function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(tile::kLayoutAttr))
+        programs.push_back(function);
+    for (func::FuncOp program : programs) {
+      b.setInsertionPointToEnd(device.getBody());
+      if (failed(lowerProgram(b, program, shared)))
+        return signalPassFailure();
+      program.erase();
+    }
+    module->removeAttr("tile.temporaries");
+  }
+};
+} // namespace
+
+void attn::addGpuCodegenPasses(OpPassManager &pm) {
+  pm.addPass(createTileToNvvmPass());
+  OpPassManager &device = pm.nest<mlir::gpu::GPUModuleOp>();
+  ExpandMathPassOptions math;
+  math.gpu = true;
+  device.addPass(createExpandMathPass(math));
+  device.addPass(createCSEPass());
+  device.addPass(createSCFToControlFlowPass());
+  device.addPass(createConvertNVVMToLLVMPass());
+  device.addPass(createConvertMathToLLVMPass());
+  device.addPass(createArithToLLVMConversionPass());
+  device.addPass(createConvertControlFlowToLLVMPass());
+  device.addPass(createReconcileUnrealizedCastsPass());
+}
