@@ -12,6 +12,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
@@ -96,6 +97,7 @@ static std::string install(const std::string &made, const std::string &wanted) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  registerPassManagerCLOptions();
   cl::SetVersionPrinter([](raw_ostream &out) {
     out << "attnc 0.1.0 (LLVM " << LLVM_VERSION_STRING << ")\n";
   });

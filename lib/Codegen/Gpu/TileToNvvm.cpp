@@ -96,6 +96,7 @@ void attn::addGpuCodegenPasses(OpPassManager &pm) {
   device.addPass(createConvertNVVMToLLVMPass());
   device.addPass(createConvertMathToLLVMPass());
   device.addPass(createArithToLLVMConversionPass());
-  device.addPass(createConvertControlFlowToLLVMPass());
-  device.addPass(createReconcileUnrealizedCastsPass());
+  // This one runs on a builtin.module only; it reaches into the gpu.module.
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
 }
