@@ -82,12 +82,15 @@ static Schedule chooseFlash(const Problem &problem,
     return s;
   }
   int64_t largest = std::max(roundUp(problem.contracted, 16), s.outColumns);
-  s.warps = 4;
+  // Eight warps of one fragment keep 128-wide accumulators within 128 registers
+  // each; four of two read each key fragment from shared memory half as often.
+  s.warps = largest > 64 && largest <= 128 ? 8 : 4;
   s.rows = largest <= 128 ? 128 : 64;
   s.columns = largest <= 128 ? 64 : 32;
   if (problem.f32) {
     s.rows = 64;
     s.columns = 32;
+    s.warps = 4;
   }
   return s;
 }

@@ -171,9 +171,11 @@ LogicalResult GpuEmitter::emitSharedRead(tile::SharedReadOp op) {
   operand.element = op.getBuffer().getType().getElement();
   operand.address = stageAddress(buffer, scalar(op.getSlot()));
   if (holdInRegisters(op)) {
-    int64_t steps = operand.stage.chunks() / 2;
-    for (int64_t s = 0; s < steps; ++s)
-      operand.fragments.push_back(fragmentsOfA(operand, s));
+    // Gathered apart: fragmentsOfA takes what `operand` holds already.
+    SmallVector<SmallVector<SmallVector<Value>>> held;
+    for (int64_t s = 0; s < operand.stage.chunks() / 2; ++s)
+      held.push_back(fragmentsOfA(operand, s));
+    operand.fragments = std::move(held);
   }
   operands[op.getResult()] = operand;
   return success();
