@@ -1,8 +1,8 @@
 //===- ExpandMath.cpp - functions of f32 as arithmetic --------------------===//
 //
-// Ours, because a library call per element is slow on the CPU and does not exist
-// on the GPU, and because attention needs exact behaviour at the edges: 2^-inf is
-// 0, log 0 is -inf, NaN stays NaN.
+// Ours, because a library call per element is slow on the CPU and does not
+// exist on the GPU, and because attention needs exact behaviour at the edges:
+// 2^-inf is 0, log 0 is -inf, NaN stays NaN.
 //
 //===----------------------------------------------------------------------===//
 
@@ -102,8 +102,8 @@ struct Expander {
     return select(less(x, real(low)), real(low), x);
   }
 
-  /// The nearest integer to |x| < 2^22, ties to even: adding 1.5 * 2^23 leaves it
-  /// in the low bits of the sum. No conversion, which is undefined for NaN.
+  /// The nearest integer to |x| < 2^22, ties to even: adding 1.5 * 2^23 leaves
+  /// it in the low bits of the sum. No conversion, which is undefined for NaN.
   struct Nearest {
     Value real, sum;
   };
@@ -111,8 +111,8 @@ struct Expander {
     Value sum = add(x, real(12582912.0));
     return {sub(sum, real(12582912.0)), sum};
   }
-  /// p 2^n by adding n to the exponent of p: right when the result is normal or,
-  /// for p = 1 and n = 128, infinity.
+  /// p 2^n by adding n to the exponent of p: right when the result is normal
+  /// or, for p = 1 and n = 128, infinity.
   Value timesPowerOfTwo(Value p, Nearest n) {
     Value exponent = arith::ShLIOp::create(b, loc, bits(n.sum), integer(23));
     return fromBits(arith::AddIOp::create(b, loc, bits(p), exponent));
@@ -130,8 +130,8 @@ struct Expander {
     Value clamped = clamp(x, -127.0, 128.0);
     Nearest n = nearest(clamped);
     Value f = sub(clamped, n.real);
-    // 2^f = 1 + f q(f), q interpolated at Chebyshev points of |f| <= 1/2: off by
-    // 1e-8 at most, and 2^0 is exactly 1.
+    // 2^f = 1 + f q(f), q interpolated at Chebyshev points of |f| <= 1/2: off
+    // by 1e-8 at most, and 2^0 is exactly 1.
     Value q = polynomial(f, {0.00015453163, 0.0013390863, 0.0096180826,
                              0.055503571, 0.24022651, 0.69314719});
     Value y = timesPowerOfTwo(fma(q, f, real(1)), n);
@@ -157,8 +157,8 @@ struct Expander {
     const float high = 0.693145751953125f;
     Value r = fma(n.real, real(-high), clamped);
     r = fma(n.real, real(-(M_LN2 - high)), r);
-    Value p = polynomial(r, {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6,
-                             0.5, 1.0, 1.0});
+    Value p = polynomial(r, {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24,
+                             1.0 / 6, 0.5, 1.0, 1.0});
     Value y = timesPowerOfTwo(p, n);
     // Below: no normal number. Above: the largest x with a finite result.
     y = select(less(x, real(-87.3365447504)), real(0), y);
@@ -172,7 +172,8 @@ struct Expander {
     Value tiny = less(x, real(1.1754943508222875e-38));
     Value scaled = select(tiny, mul(x, real(8388608.0)), x);
     Value i = bits(scaled);
-    // m in [1/sqrt 2, sqrt 2): subtract the bits of 1/sqrt 2, keep the exponent.
+    // m in [1/sqrt 2, sqrt 2): subtract the bits of 1/sqrt 2, keep the
+    // exponent.
     Value shifted = arith::SubIOp::create(b, loc, i, integer(0x3f3504f3));
     Value e = arith::ShRSIOp::create(b, loc, shifted, integer(23));
     Value m = fromBits(arith::SubIOp::create(
@@ -182,8 +183,8 @@ struct Expander {
     // log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.172.
     Value s = div(sub(m, real(1)), add(m, real(1)));
     Value q = mul(s, s);
-    Value series = polynomial(
-        q, {2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});
+    Value series =
+        polynomial(q, {2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});
     Value tail = mul(mul(series, q), s);
     const float high = 0.693145751953125f;
     Value low = fma(exponent, real(M_LN2 - high), tail);
@@ -201,17 +202,15 @@ struct Expander {
     Value e = exp(mul(a, real(-2)));
     Value large = div(sub(real(1), e), add(real(1), e));
     Value q = mul(x, x);
-    Value series = polynomial(q, {21844.0 / 6081075, -1382.0 / 155925,
-                                  62.0 / 2835, -17.0 / 315, 2.0 / 15,
-                                  -1.0 / 3});
+    Value series =
+        polynomial(q, {21844.0 / 6081075, -1382.0 / 155925, 62.0 / 2835,
+                       -17.0 / 315, 2.0 / 15, -1.0 / 3});
     Value small = fma(mul(series, q), x, x);
     Value signedLarge = math::CopySignOp::create(b, loc, large, x);
     return keepNan(x, select(less(a, real(0.4)), small, signedLarge));
   }
 
-  Value rsqrt(Value x) {
-    return div(real(1), math::SqrtOp::create(b, loc, x));
-  }
+  Value rsqrt(Value x) { return div(real(1), math::SqrtOp::create(b, loc, x)); }
 };
 
 struct ExpandMath : attn::impl::ExpandMathPassBase<ExpandMath> {

@@ -35,7 +35,8 @@ targetMachine(const CpuOptions &options, std::string &error) {
     cpu = triple.isX86() ? "x86-64-v3" : "generic";
   } else {
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
-      features += (feature.getValue() ? "+" : "-") + feature.getKey().str() + ",";
+      features +=
+          (feature.getValue() ? "+" : "-") + feature.getKey().str() + ",";
     // Wide vectors are worth their clock here: the matmuls are long.
     if (triple.isX86())
       features += "-prefer-256-bit";
@@ -51,9 +52,9 @@ unsigned attn::vectorRegisters(const CpuOptions &options) {
              : 16;
 }
 
-std::unique_ptr<llvm::Module>
-attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context,
-                      const CpuOptions &options) {
+std::unique_ptr<llvm::Module> attn::translateForCpu(ModuleOp module,
+                                                    llvm::LLVMContext &context,
+                                                    const CpuOptions &options) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
@@ -81,8 +82,8 @@ attn::translateForCpu(ModuleOp module, llvm::LLVMContext &context,
   return code;
 }
 
-/// The code calls nothing but the C and mathematics libraries, which the process
-/// that loads it has, so a bare linker serves as well as a compiler.
+/// The code calls nothing but the C and mathematics libraries, which the
+/// process that loads it has, so a bare linker serves as well as a compiler.
 static std::string findLinker() {
   for (const char *name : {"cc", "gcc", "clang", "ld", "ld.lld", "ld.lld-22"})
     if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
@@ -106,13 +107,14 @@ FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
       !temporary("log", log))
     return module.emitError("cannot create a temporary file; is TMPDIR full or "
                             "read-only?");
-  llvm::FileRemover removeObject(object), removeLibrary(library), removeLog(log);
+  llvm::FileRemover removeObject(object), removeLibrary(library),
+      removeLog(log);
   {
     std::error_code failed;
     llvm::raw_fd_ostream out(object, failed);
     llvm::legacy::PassManager passes;
-    if (failed || machine->addPassesToEmitFile(passes, out, nullptr,
-                                               llvm::CodeGenFileType::ObjectFile))
+    if (failed || machine->addPassesToEmitFile(
+                      passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
       return module.emitError("cannot write an object file");
     passes.run(code);
     out.close();
@@ -123,10 +125,12 @@ FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
   }
   std::string linker = findLinker();
   if (linker.empty())
-    return module.emitError("target cpu needs a linker and none of cc, gcc, clang, "
-                            "ld, ld.lld is on PATH; install gcc or clang");
+    return module.emitError(
+        "target cpu needs a linker and none of cc, gcc, clang, "
+        "ld, ld.lld is on PATH; install gcc or clang");
   llvm::StringRef arguments[] = {linker, "-shared", "-o", library, object};
-  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(),
+                                                log.str()};
   int status =
       llvm::sys::ExecuteAndWait(linker, arguments, std::nullopt, redirects);
   if (status != 0) {

@@ -16,8 +16,8 @@ namespace attn {
 
 /// Which hosts the code must run on.
 struct CpuOptions {
-  /// False: the host that compiles, with all its features. True: any host of its
-  /// architecture made since about 2015 (x86-64-v3: AVX2, FMA, F16C).
+  /// False: the host that compiles, with all its features. True: any host of
+  /// its architecture made since about 2015 (x86-64-v3: AVX2, FMA, F16C).
   bool portable = false;
 };
 
@@ -30,8 +30,8 @@ std::unique_ptr<llvm::Module> translateForCpu(mlir::ModuleOp module,
                                               llvm::LLVMContext &context,
                                               const CpuOptions &options = {});
 
-/// The bytes of a shared object that exports the programs by name, linked by the
-/// system's linker. Fails with an error on the module that names the fix.
+/// The bytes of a shared object that exports the programs by name, linked by
+/// the system's linker. Fails with an error on the module that names the fix.
 mlir::FailureOr<std::string> linkSharedObject(mlir::ModuleOp module,
                                               llvm::Module &code,
                                               const CpuOptions &options = {});

@@ -57,17 +57,18 @@ Value CpuEmitter::choose(Value condition, const std::function<Value()> &first,
     };
   };
   scf::IfOp choice =
-      second ? scf::IfOp::create(b, loc, condition, branch(first), branch(second))
-             : scf::IfOp::create(b, loc, condition, branch(first));
+      second
+          ? scf::IfOp::create(b, loc, condition, branch(first), branch(second))
+          : scf::IfOp::create(b, loc, condition, branch(first));
   return choice.getNumResults() ? choice.getResult(0) : Value();
 }
 
 LogicalResult CpuEmitter::run() {
   Type i64Type = b.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  auto host = func::FuncOp::create(
-      b, loc, program.getName(),
-      b.getFunctionType({pointer, i64Type, i64Type}, {}));
+  auto host =
+      func::FuncOp::create(b, loc, program.getName(),
+                           b.getFunctionType({pointer, i64Type, i64Type}, {}));
   entry = host.addEntryBlock();
   b.setInsertionPointToEnd(entry);
   Value slots = entry->getArgument(0);
@@ -92,8 +93,8 @@ LogicalResult CpuEmitter::run() {
                                    entry->getArgument(2), i64(1));
   auto end = func::ReturnOp::create(b, loc);
   b.setInsertionPoint(blocks.getBody()->getTerminator());
-  block = arith::TruncIOp::create(b, loc, b.getI32Type(),
-                                  blocks.getInductionVar());
+  block =
+      arith::TruncIOp::create(b, loc, b.getI32Type(), blocks.getInductionVar());
   if (failed(emitBlock(program.getBody().front())))
     return failure();
   // Scratch was allocated at the start of the entry block, so a call takes the
@@ -138,7 +139,8 @@ LogicalResult CpuEmitter::checkTypes(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op);
       constant && isTile(constant.getType()) &&
       !isa<SplatElementsAttr>(constant.getValue()))
-    return op->emitError("tile constants hold one value; load others from memory");
+    return op->emitError(
+        "tile constants hold one value; load others from memory");
   return success();
 }
 
@@ -183,7 +185,8 @@ LogicalResult CpuEmitter::emitOp(Operation *op) {
   return success();
 }
 
-/// Evaluates once, before `op`, what its regions would evaluate again and again.
+/// Evaluates once, before `op`, what its regions would evaluate again and
+/// again.
 void CpuEmitter::holdOutsideValues(Operation *op) {
   op->walk([&](Operation *inner) {
     if (inner == op)
@@ -196,7 +199,8 @@ void CpuEmitter::holdOutsideValues(Operation *op) {
       while (auto broadcast = at.getDefiningOp<tile::BroadcastOp>())
         at = broadcast.getValue();
       Operation *source = at.getDefiningOp();
-      if (!buffers.count(at) && source && !isa<tile::SplatOp, tile::IndexOp>(source) &&
+      if (!buffers.count(at) && source &&
+          !isa<tile::SplatOp, tile::IndexOp>(source) &&
           !source->hasTrait<OpTrait::ConstantLike>())
         materialize(at);
     }
@@ -214,9 +218,9 @@ LogicalResult CpuEmitter::emitIf(scf::IfOp source) {
     if (!tile)
       scalarTypes.push_back(result.getType());
   }
-  auto target = scf::IfOp::create(b, loc, scalarTypes,
-                                  lookUp(source.getCondition()),
-                                  !source.getElseRegion().empty());
+  auto target =
+      scf::IfOp::create(b, loc, scalarTypes, lookUp(source.getCondition()),
+                        !source.getElseRegion().empty());
   auto emitBranch = [&](Region &from, Region &to) -> LogicalResult {
     if (from.empty())
       return success();
@@ -264,10 +268,9 @@ LogicalResult CpuEmitter::emitFor(scf::ForOp source) {
     evaluateInto(init, buffer);
     carriedBuffers.push_back(buffer);
   }
-  auto target =
-      scf::ForOp::create(b, loc, lookUp(source.getLowerBound()),
-                         lookUp(source.getUpperBound()),
-                         lookUp(source.getStep()), inits);
+  auto target = scf::ForOp::create(b, loc, lookUp(source.getLowerBound()),
+                                   lookUp(source.getUpperBound()),
+                                   lookUp(source.getStep()), inits);
   {
     OpBuilder::InsertionGuard guard(b);
     Block *body = target.getBody();
@@ -296,7 +299,8 @@ LogicalResult CpuEmitter::emitFor(scf::ForOp source) {
         continue;
       }
       Value held = buffers.lookup(value);
-      if (!held || (held != buffer && llvm::is_contained(carriedBuffers, held))) {
+      if (!held ||
+          (held != buffer && llvm::is_contained(carriedBuffers, held))) {
         Value copy = allocate(cast<RankedTensorType>(value.getType()));
         evaluateInto(value, copy);
         held = copy;

@@ -37,8 +37,8 @@ struct Place {
 
 class CpuEmitter {
 public:
-  /// `registers` is how many vector registers the host has: 32 of 512 bits or 16
-  /// of 256.
+  /// `registers` is how many vector registers the host has: 32 of 512 bits or
+  /// 16 of 256.
   CpuEmitter(mlir::OpBuilder builder, mlir::func::FuncOp program,
              unsigned registers);
 
@@ -55,7 +55,8 @@ private:
   void holdOutsideValues(mlir::Operation *op);
   mlir::LogicalResult emitScalar(mlir::Operation *op);
 
-  // Buffers. Rank 1 memrefs, row-major; narrow floats are held as f32, i1 as i8.
+  // Buffers. Rank 1 memrefs, row-major; narrow floats are held as f32, i1 as
+  // i8.
   mlir::Value allocate(mlir::RankedTensorType tile);
   mlir::Type storageType(mlir::Type element);
   /// A buffer that holds the tile (evaluated into a new one if need be).
@@ -66,8 +67,8 @@ private:
 
   // Lazy evaluation.
   mlir::Value evaluate(mlir::Value tile, const Place &place);
-  mlir::Value readBuffer(mlir::Value tile, mlir::Value buffer, const Place &place,
-                         mlir::Type element);
+  mlir::Value readBuffer(mlir::Value tile, mlir::Value buffer,
+                         const Place &place, mlir::Type element);
   void writeBuffer(mlir::Value vector, mlir::Value buffer,
                    mlir::RankedTensorType tile, const Place &place);
   /// Loops over a tile of this type, one vector a step.
@@ -82,7 +83,8 @@ private:
   void emitDot(tile::DotOp dot);
   /// The buffer of b, an NxK tile, turned to KxN; once where it is loaded once.
   mlir::Value transposedOperand(mlir::Value tile);
-  mlir::Value transposeBuffer(mlir::Value buffer, int64_t rows, int64_t columns);
+  mlir::Value transposeBuffer(mlir::Value buffer, int64_t rows,
+                              int64_t columns);
   struct View {
     mlir::Value base, rows, columns, rowStride, columnStride;
     mlir::Type element;
@@ -105,7 +107,9 @@ private:
   mlir::Value i64(int64_t v);
   mlir::Value toI64(mlir::Value indexValue);
   mlir::Value linear(mlir::Value row, mlir::Value column, int64_t columns);
-  mlir::Value lookUp(mlir::Value scalar) { return scalars.lookupOrDefault(scalar); }
+  mlir::Value lookUp(mlir::Value scalar) {
+    return scalars.lookupOrDefault(scalar);
+  }
   void loop(int64_t count, int64_t step,
             const std::function<void(mlir::Value)> &body);
   /// condition ? first() : second(). Without values when they return null.
@@ -120,8 +124,8 @@ private:
   /// Rows and vectors of one matmul step that stays in registers.
   int64_t microTall, microWide;
   mlir::Block *current = nullptr; ///< Of the program, being emitted.
-  mlir::Block *entry = nullptr; ///< Scratch is allocated here, once a call.
-  mlir::Value block;            ///< Number of the block, i32.
+  mlir::Block *entry = nullptr;   ///< Scratch is allocated here, once a call.
+  mlir::Value block;              ///< Number of the block, i32.
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> transposed; ///< Buffers turned over.

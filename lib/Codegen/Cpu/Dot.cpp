@@ -25,12 +25,12 @@ Value CpuEmitter::transposeBuffer(Value buffer, int64_t rows, int64_t columns) {
       Value square = zeroOf(VectorType::get({tall, wide}, f32));
       for (int64_t i = 0; i < tall; ++i) {
         Value row = arith::AddIOp::create(b, loc, r, index(i));
-        Value line = vector::LoadOp::create(b, loc, in, buffer,
-                                            linear(row, c, columns));
+        Value line =
+            vector::LoadOp::create(b, loc, in, buffer, linear(row, c, columns));
         square = vector::InsertOp::create(b, loc, line, square, i);
       }
-      Value flipped = vector::TransposeOp::create(b, loc, square,
-                                                  ArrayRef<int64_t>{1, 0});
+      Value flipped =
+          vector::TransposeOp::create(b, loc, square, ArrayRef<int64_t>{1, 0});
       for (int64_t j = 0; j < wide; ++j) {
         Value column = arith::AddIOp::create(b, loc, c, index(j));
         Value line = vector::ExtractOp::create(b, loc, flipped, j);
@@ -52,16 +52,15 @@ Value CpuEmitter::transposedOperand(Value tile) {
   return turned;
 }
 
-/// The carried tile that `dot` may overwrite: its result is what the loop yields
-/// in that tile's place, and the accumulator, through elementwise operations, is
-/// all that reads the old value. Null when there is none.
+/// The carried tile that `dot` may overwrite: its result is what the loop
+/// yields in that tile's place, and the accumulator, through elementwise
+/// operations, is all that reads the old value. Null when there is none.
 static BlockArgument carriedAccumulator(tile::DotOp dot) {
   if (!dot->hasOneUse())
     return nullptr;
   OpOperand &use = *dot->use_begin();
   auto loop = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp());
-  if (!isa<scf::YieldOp>(use.getOwner()) || !loop ||
-      dot->getParentOp() != loop)
+  if (!isa<scf::YieldOp>(use.getOwner()) || !loop || dot->getParentOp() != loop)
     return nullptr;
   BlockArgument carried = loop.getRegionIterArg(use.getOperandNumber());
   for (Value at = carried; at.hasOneUse();) {
@@ -80,8 +79,8 @@ static BlockArgument carriedAccumulator(tile::DotOp dot) {
   return nullptr;
 }
 
-/// result = accumulator + a x b, f32. Blocks of rows by vectors stay in registers
-/// while the summed axis runs.
+/// result = accumulator + a x b, f32. Blocks of rows by vectors stay in
+/// registers while the summed axis runs.
 void CpuEmitter::emitDot(tile::DotOp dot) {
   auto aType = cast<RankedTensorType>(dot.getA().getType());
   auto cType = cast<RankedTensorType>(dot.getType());
@@ -118,7 +117,8 @@ void CpuEmitter::emitDot(tile::DotOp dot) {
               right.push_back(vector::LoadOp::create(
                   b, loc, vector, second, linear(k, column, columns)));
             for (auto [i, row] : llvm::enumerate(rowAt)) {
-              Value left = memref::LoadOp::create(b, loc, a, linear(row, k, depth));
+              Value left =
+                  memref::LoadOp::create(b, loc, a, linear(row, k, depth));
               Value spread = vector::BroadcastOp::create(b, loc, vector, left);
               for (int64_t j = 0; j < wide; ++j)
                 next.push_back(math::FmaOp::create(b, loc, spread, right[j],
@@ -144,12 +144,12 @@ void CpuEmitter::emitReduce(tile::ReduceOp reduce) {
   bool isMax = reduce.getKind() == tile::ReduceKind::Max;
   Value buffer = allocate(cast<RankedTensorType>(reduce.getType()));
   buffers[reduce.getResult()] = buffer;
-  // One instruction, and NaN is left out: the identity starts no chain with one.
+  // One instruction, and NaN is left out: the identity starts no chain with
+  // one.
   auto combine = [&](Value x, Value y) -> Value {
     if (!isMax)
       return arith::AddFOp::create(b, loc, x, y);
-    Value more =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, y, x);
+    Value more = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, y, x);
     return arith::SelectOp::create(b, loc, more, y, x);
   };
   auto vector = VectorType::get({width}, from.getElementType());
@@ -158,7 +158,8 @@ void CpuEmitter::emitReduce(tile::ReduceOp reduce) {
     identity = arith::ConstantOp::create(
         b, loc,
         DenseElementsAttr::get(
-            vector, b.getF32FloatAttr(-std::numeric_limits<float>::infinity())));
+            vector,
+            b.getF32FloatAttr(-std::numeric_limits<float>::infinity())));
   loop(rows, 1, [&](Value r) {
     auto walk = scf::ForOp::create(
         b, loc, index(0), index(columns), index(width), ValueRange{identity},
@@ -178,8 +179,7 @@ void CpuEmitter::emitReduce(tile::ReduceOp reduce) {
           ArrayRef<int64_t>{1});
       sum = combine(low, high);
     }
-    memref::StoreOp::create(b, loc,
-                            vector::ExtractOp::create(b, loc, sum, int64_t(0)),
-                            buffer, r);
+    memref::StoreOp::create(
+        b, loc, vector::ExtractOp::create(b, loc, sum, int64_t(0)), buffer, r);
   });
 }

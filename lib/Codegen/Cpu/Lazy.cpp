@@ -130,8 +130,9 @@ void CpuEmitter::forEachVector(RankedTensorType tile,
     return;
   }
   loop(rows, 1, [&](Value row) {
-    loop(columns, width,
-         [&](Value column) { body({Place::Tile, row, column, width}); });
+    loop(columns, width, [&](Value column) {
+      body({Place::Tile, row, column, width});
+    });
   });
 }
 
@@ -180,7 +181,8 @@ void CpuEmitter::writeBuffer(Value vector, Value buffer, RankedTensorType tile,
 
 Value CpuEmitter::evaluate(Value tile, const Place &place) {
   auto type = dyn_cast<RankedTensorType>(tile.getType());
-  if (!type) // A scalar operand of a tile operation, such as select's condition.
+  if (!type) // A scalar operand of a tile operation, such as select's
+             // condition.
     return vector::BroadcastOp::create(
         b, loc, VectorType::get({place.width}, tile.getType()), lookUp(tile));
   Type element = type.getElementType();
@@ -189,7 +191,8 @@ Value CpuEmitter::evaluate(Value tile, const Place &place) {
     return readBuffer(tile, buffer, place, element);
   Operation *op = tile.getDefiningOp();
   if (auto splat = dyn_cast<tile::SplatOp>(op))
-    return vector::BroadcastOp::create(b, loc, vector, lookUp(splat.getValue()));
+    return vector::BroadcastOp::create(b, loc, vector,
+                                       lookUp(splat.getValue()));
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op))
     return evaluate(broadcast.getValue(), place);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -200,23 +203,23 @@ Value CpuEmitter::evaluate(Value tile, const Place &place) {
   }
   if (auto numbers = dyn_cast<tile::IndexOp>(op)) {
     bool rowNumbers = type.getDimSize(1) == 1 && type.getDimSize(0) != 1;
-    Value base = arith::AddIOp::create(
-        b, loc, lookUp(numbers.getBase()),
-        toI64(rowNumbers ? place.row
-              : type.getDimSize(1) == 1 ? index(0)
-                                        : place.column));
+    Value base =
+        arith::AddIOp::create(b, loc, lookUp(numbers.getBase()),
+                              toI64(rowNumbers                ? place.row
+                                    : type.getDimSize(1) == 1 ? index(0)
+                                                              : place.column));
     if (!element.isInteger(64))
       base = arith::TruncIOp::create(b, loc, element, base);
     Value first = vector::BroadcastOp::create(b, loc, vector, base);
-    bool along = rowNumbers == (place.kind == Place::Rows) &&
-                 type.getNumElements() != 1;
+    bool along =
+        rowNumbers == (place.kind == Place::Rows) && type.getNumElements() != 1;
     if (!along)
       return first;
     SmallVector<Attribute> steps;
     for (int64_t i = 0; i < place.width; ++i)
       steps.push_back(b.getIntegerAttr(element, i));
-    Value iota = arith::ConstantOp::create(b, loc,
-                                           DenseElementsAttr::get(vector, steps));
+    Value iota = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(vector, steps));
     return arith::AddIOp::create(b, loc, first, iota);
   }
   if (auto gather = dyn_cast<tile::GatherOp>(op))

@@ -14,8 +14,9 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// What a vector of `element` is read and written as: i1 takes a byte in memory,
-/// and 16-bit floats are moved as bits, which every host can do under a mask.
+/// What a vector of `element` is read and written as: i1 takes a byte in
+/// memory, and 16-bit floats are moved as bits, which every host can do under a
+/// mask.
 Type CpuEmitter::memoryType(Type element) {
   if (element.isInteger(1))
     return b.getI8Type();
@@ -76,23 +77,25 @@ Value CpuEmitter::lanesInside(Value rowInside, Value column, Value columns,
   SmallVector<Attribute> steps;
   for (int64_t i = 0; i < width; ++i)
     steps.push_back(b.getI64IntegerAttr(i));
-  Value lanes = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, steps));
+  Value lanes =
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, steps));
   Value numbers = arith::AddIOp::create(
       b, loc, lanes, vector::BroadcastOp::create(b, loc, type, column));
   Value limit = arith::SelectOp::create(b, loc, rowInside, columns, i64(0));
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, numbers,
-                               vector::BroadcastOp::create(b, loc, type, limit));
+  return arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::ult, numbers,
+      vector::BroadcastOp::create(b, loc, type, limit));
 }
 
 /// All of columns column .. + width are in [0, columns).
 Value CpuEmitter::allInside(Value column, Value columns, int64_t width) {
-  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, column,
-                                      columns);
+  Value first =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, column, columns);
   if (width == 1)
     return first;
   Value left = arith::SubIOp::create(b, loc, columns, column);
-  Value last =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, left, i64(width));
+  Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, left,
+                                     i64(width));
   return arith::AndIOp::create(b, loc, first, last);
 }
 
@@ -119,8 +122,8 @@ void CpuEmitter::readWindow(const View &v, Value row0, Value column0,
       if (!v.contiguous)
         offset = arith::MulIOp::create(b, loc, column, v.columnStride);
       offset = arith::AddIOp::create(b, loc, rowOffset, offset);
-      Value full = arith::AndIOp::create(
-          b, loc, rowInside, allInside(column, v.columns, width));
+      Value full = arith::AndIOp::create(b, loc, rowInside,
+                                         allInside(column, v.columns, width));
       Value at = address(v.base, offset, v.element);
       Value value = choose(
           full,
@@ -186,8 +189,7 @@ void CpuEmitter::emitStore(tile::StoreOp store) {
       loop(columns, width, [&](Value c) {
         Value column = arith::AddIOp::create(b, loc, column0, toI64(c));
         Place place{columns == 1 ? Place::Rows : Place::Tile, r, c, width};
-        Value value =
-            toMemory(evaluate(store.getValue(), place), v.element);
+        Value value = toMemory(evaluate(store.getValue(), place), v.element);
         Value offset = column;
         if (!v.contiguous)
           offset = arith::MulIOp::create(b, loc, column, v.columnStride);
@@ -239,8 +241,8 @@ Value CpuEmitter::emitGather(tile::GatherOp gather, const Place &place) {
         Value lanes = zeroOf(vector);
         for (int64_t i = 0; i < place.width; ++i)
           lanes = vector::InsertOp::create(
-              b, loc, read(vector::ExtractOp::create(b, loc, offsets, i)), lanes,
-              i);
+              b, loc, read(vector::ExtractOp::create(b, loc, offsets, i)),
+              lanes, i);
         return lanes;
       },
       [&] { return zeroOf(vector); });

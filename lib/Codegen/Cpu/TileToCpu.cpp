@@ -57,7 +57,8 @@ void attn::addCpuCodegenPasses(OpPassManager &pm, bool portable) {
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSCFToControlFlowPass());
   ConvertVectorToLLVMPassOptions vectors;
-  vectors.vectorTransposeLowering = vector::VectorTransposeLowering::Shuffle16x16;
+  vectors.vectorTransposeLowering =
+      vector::VectorTransposeLowering::Shuffle16x16;
   pm.addPass(createConvertVectorToLLVMPass(vectors));
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertMathToLLVMPass());
