@@ -1,42 +1,92 @@
 #!/usr/bin/env bash
-# Device tests in one command, for a GPU machine without LLVM.
+# Checks and times bundles on a GPU machine that has a driver and nothing else.
 #
-#   test/device.sh FOLDER
+#   test/device.sh FOLDER [--check|--bench] [--seconds=N] [--levels=L,...]
+#                         [--lengths=N,...] [--cases=N] [--seed=N]
 #
-# FOLDER holds bin/attn-check and bin/attn-bench and the bundles check/* and
-# bench/* (test/make-device-folder.sh makes it where the compiler is). Checks
-# every bundle against the float64 reference, then times the bench bundles beside
-# PyTorch's own levels where PyTorch is present, and prints the tables last. Logs
-# go to $OUT when it is set.
+# FOLDER is made by `test/Run/grid.py --pack=FOLDER --targets=sm_80`: bin/ holds
+# attn-check and attn-bench, bundles/ the bundles. Logs and JSON go to $OUT when
+# it is set. Tables come last. Exit code 1 when a check failed, 2 or 3 when a
+# tool could not run.
 set -uo pipefail
-folder=${1:?usage: test/device.sh FOLDER (see test/make-device-folder.sh)}
-here=$(cd "$(dirname "$0")/.." && pwd)
-logs=${OUT:-$folder/logs}
-mkdir -p "$logs"
+
+usage() {
+  sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'
+  exit 2
+}
+
+folder="" check=1 bench=1 seconds=420 seed=1 cases=44 levels=all
+lengths=0,1,2,63,64,65,127,128,129,137,257,1000,1025,4096
+for argument in "$@"; do
+  case "$argument" in
+    --check) bench=0 ;;
+    --bench) check=0 ;;
+    --seconds=*) seconds=${argument#*=} ;;
+    --levels=*) levels=${argument#*=} ;;
+    --lengths=*) lengths=${argument#*=} ;;
+    --cases=*) cases=${argument#*=} ;;
+    --seed=*) seed=${argument#*=} ;;
+    -*) usage ;;
+    *) [ -z "$folder" ] && folder=$argument || usage ;;
+  esac
+done
+[ -n "$folder" ] || usage
+for tool in attn-check attn-bench; do
+  if [ ! -x "$folder/bin/$tool" ]; then
+    echo "device.sh: $folder/bin/$tool is missing; make the folder with test/Run/grid.py --pack=$folder" >&2
+    exit 2
+  fi
+done
+bundles=("$folder"/bundles/*/)
+if [ ! -f "${bundles[0]}manifest.json" ]; then
+  echo "device.sh: no bundle in $folder/bundles" >&2
+  exit 2
+fi
+logs=${OUT:-$(mktemp -d)}
 status=0
 
-echo "== checks against float64"
-"$folder/bin/attn-check" "$folder"/check/* --device=cuda --target=sm_80 \
-  ${CHECK_OPTIONS:-} --json "$logs/check.json" >"$logs/check.log" 2>&1 || status=1
-grep -vE '(, ok \()' "$logs/check.log" | head -60
-tail -1 "$logs/check.log"
+# Runs a command into a log, which is shown; remembers the worst exit code.
+logged() {
+  local log=$1
+  shift
+  "$@" 2>&1 | tee "$logs/$log"
+  local code=${PIPESTATUS[0]}
+  [ "$code" -gt "$status" ] && status=$code
+}
 
-if compgen -G "$folder/bench/*" >/dev/null; then
-  echo "== speed, B4 H16 L4096"
-  for bundle in "$folder"/bench/*; do
-    name=$(basename "$bundle")
-    "$folder/bin/attn-bench" "$bundle" --target=sm_80 --bind B=4,H=16,M=4096,N=4096 \
-      --kernels ${BENCH_OPTIONS:-} --json "$logs/$name.json" >"$logs/$name.log" 2>&1 || status=1
-    echo "-- $name"
-    grep -E '^(level|reference|naive|inplace|fused|flash|pipelined|[A-Za-z]* *FAILED)' "$logs/$name.log" ||
-      tail -3 "$logs/$name.log"
+if [ "$check" = 1 ]; then
+  echo "== the grid: ${#bundles[@]} bundles"
+  logged check.log "$folder/bin/attn-check" "${bundles[@]%/}" --device=cuda \
+    --levels="$levels" --lengths="$lengths" --cases="$cases" --seed="$seed" \
+    --seconds="$seconds" --json="$logs/check.json"
+  echo "== more than 65535 heads in the batch"
+  small=()
+  for bundle in "${bundles[@]%/}"; do
+    case "$bundle" in *.8 | *.40 | *.64) small+=("$bundle") ;; esac
   done
-  for D in 64 128; do
-    for mask in "" --plain; do
-      echo "-- PyTorch, D=$D ${mask:-causal}"
-      python3 "$here/tools/peers/torch_levels.py" --bind "B=4,H=16,L=4096,D=$D" $mask \
-        --json "$logs/torch_D$D$mask.json" 2>&1 | tail -8
-    done
+  if [ ${#small[@]} -gt 0 ]; then
+    logged heads.log "$folder/bin/attn-check" "${small[@]}" --device=cuda \
+      --levels="$levels" --batch-heads --lengths=1,3,65 --cases=3 --seed="$seed" \
+      --seconds="$((seconds / 4))" --json="$logs/heads.json"
+  else
+    echo "(no bundle of a small head dim)"
+  fi
+fi
+
+if [ "$bench" = 1 ]; then
+  echo "== profiles"
+  for bundle in "${bundles[@]%/}"; do
+    name=$(basename "$bundle")
+    case "$name" in causal.bf16.64 | causal.bf16.128 | full.bf16.64 | full.bf16.128) ;; *) continue ;; esac
+    logged "bench.$name.log" "$folder/bin/attn-bench" "$bundle" --levels="$levels" \
+      --bind B=4,H=16,M=4096,N=4096 --kernels --json "$logs/bench.$name.json"
   done
 fi
-exit $status
+
+if [ "$check" = 1 ]; then
+  echo "== outcome"
+  for log in check heads; do
+    [ -f "$logs/$log.log" ] && tail -n 1 "$logs/$log.log"
+  done
+fi
+exit "$status"

@@ -107,6 +107,11 @@ Comparison attn::reference::compare(const HostTensor &actual,
         continue;
       }
       ++result.checked;
+      if (std::isnan(variance) && std::isfinite(exact)) {
+        // The interpreter's own fault; judging by it would hide others.
+        fail(index, got, exact, variance);
+        continue;
+      }
       if (!isFloat) {
         if (got != exact)
           fail(index, got, exact, 0);

@@ -67,10 +67,13 @@ static ValuePtr fillWhole(const Value &x, F element, const Value *y = nullptr) {
   return std::make_shared<Value>(std::move(result));
 }
 
-/// A function of slope `d` at the operand: first-order error plus its own.
+/// A function of slope `d` at the operand: first-order error plus its own. At
+/// an infinite operand (a masked score) the result is a limit, and exact.
 static Element function(double x, float m, double d, const Element &e,
                         double own) {
-  return {x, m, finite(square(d) * e.v, d * e.v) + finite(own, x)};
+  if (!std::isfinite(e.x) || !std::isfinite(x))
+    return {x, m, 0};
+  return {x, m, finite(square(d) * e.v, d * e.v) + own};
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,7 +89,7 @@ static Element floorOf(const Element &e) {
 static Element exponential(double x, float m, double base, const Element &e) {
   // The argument is scaled and rounded before the instruction sees it.
   double own = square(x) * (kFunction + square(e.x * base) * kRounding);
-  return function(x, m, x * base, e, finite(own, x));
+  return function(x, m, x * base, e, own);
 }
 
 static Element unaryReal(Op op, const Element &e, bool narrow) {

@@ -335,6 +335,41 @@ TEST(Noise, PredictsTheModelsError) {
     }
 }
 
+TEST(Noise, IsKnownBehindMaskedScores) {
+  const char *forms[] = {"sigmoid(s)",
+                         "exp(s)",
+                         "exp2(s)",
+                         "tanh(s)",
+                         "max(s, 0)",
+                         "min(s, 0) * 0 + 1",
+                         "1 / (1 + exp(-s))",
+                         "abs(s)",
+                         "floor(s)",
+                         "log(exp(s) + 1)",
+                         "sqrt(exp(s))",
+                         "rsqrt(1 + exp(s))",
+                         "select(n <= m, s, 2)",
+                         "cast(exp(s), bf16)"};
+  for (const char *form : forms) {
+    std::string text =
+        std::string("kernel c(q: bf16[M, D], k: bf16[N, D]) -> "
+                    "(o: f32[M, N])\nwhere D = 4 {\n"
+                    "    s = mask(matmul(q, k, over=D), n <= m)\n"
+                    "    o = ") +
+        form + "\n}";
+    spec::ParseResult parsed = spec::parse("t.attn", text);
+    ASSERT_TRUE(parsed.ok()) << spec::render(parsed);
+    const spec::Kernel &kernel = parsed.module.kernels.front();
+    AxisLengths lengths = axisLengths(kernel, {{"M", 9}, {"N", 9}});
+    Evaluation e = evaluate(kernel, lengths, makeInputs(kernel, lengths));
+    for (const Slice &slice : e.results[0].slices)
+      for (size_t i = 0; i < slice.exact.size(); ++i)
+        EXPECT_TRUE(!std::isfinite(slice.exact[i]) ||
+                    std::isfinite(slice.variance[i]))
+            << form << " at " << i << " of " << slice.exact[i];
+  }
+}
+
 TEST(Noise, AThresholdWithinErrorIsSkippedNotGuessed) {
   const char *text = R"(
 kernel c(q: f32[M, D], k: f32[N, D]) -> (o: f32[M, N])
