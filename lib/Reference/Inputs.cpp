@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <thread>
 
 using namespace attn;
 using namespace attn::reference;
@@ -38,8 +39,20 @@ static double normal(uint64_t seed, uint64_t element) {
 void attn::reference::fillNormal(HostTensor &tensor, uint64_t seed,
                                  double amplitude, double mean) {
   seed = hash(seed);
-  for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
-    tensor.set(i, mean + amplitude * normal(seed, uint64_t(i)));
+  int64_t count = tensor.elements();
+  auto fill = [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i)
+      tensor.set(i, mean + amplitude * normal(seed, uint64_t(i)));
+  };
+  // A thread a few million elements; a bias tensor has a thousand million.
+  int64_t threads = std::clamp<int64_t>(
+      count >> 21, 1, std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> pool;
+  for (int64_t t = 1; t < threads; ++t)
+    pool.emplace_back(fill, count * t / threads, count * (t + 1) / threads);
+  fill(0, count / threads);
+  for (std::thread &thread : pool)
+    thread.join();
 }
 
 namespace {

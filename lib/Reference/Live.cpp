@@ -106,8 +106,8 @@ double attn::reference::liveTileFraction(const spec::Kernel &kernel,
     return (length + tile - 1) / tile;
   };
   int64_t total = 0, live = 0;
-  for (int64_t tm : spread(tiles(rows, tileM), 24))
-    for (int64_t tn : spread(tiles(keys, tileN), 24)) {
+  for (int64_t tm : spread(tiles(rows, tileM), 64))
+    for (int64_t tn : spread(tiles(keys, tileN), 64)) {
       Box box = Box::whole(kernel, lengths);
       for (int axis : axes)
         box.restrict(axis, spread(lengths[size_t(axis)], 2));
