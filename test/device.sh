@@ -5,13 +5,13 @@
 #                         [--lengths=N,...] [--cases=N] [--seed=N]
 #
 # FOLDER is made by `test/Run/grid.py --pack=FOLDER --targets=sm_80`: bin/ holds
-# attn-check and attn-bench, bundles/ the bundles. Logs and JSON go to $OUT when
+# attn-check and attn-bench, bundles.tar.gz (or bundles/) the bundles. Logs and JSON go to $OUT when
 # it is set. Tables come last. Exit code 1 when a check failed, 2 or 3 when a
 # tool could not run.
 set -uo pipefail
 
 usage() {
-  sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'
+  sed -n '2,11p' "$0" | sed 's/^# \{0,1\}//'
   exit 2
 }
 
@@ -38,8 +38,14 @@ for tool in attn-check attn-bench; do
   fi
 done
 bundles=("$folder"/bundles/*/)
+if [ -f "$folder/bundles.tar.gz" ]; then
+  unpacked=$(mktemp -d)
+  trap 'rm -rf "$unpacked"' EXIT
+  tar -xzf "$folder/bundles.tar.gz" -C "$unpacked" || exit 2
+  bundles=("$unpacked"/bundles/*/)
+fi
 if [ ! -f "${bundles[0]}manifest.json" ]; then
-  echo "device.sh: no bundle in $folder/bundles" >&2
+  echo "device.sh: no bundle in $folder" >&2
   exit 2
 fi
 logs=${OUT:-$(mktemp -d)}

@@ -181,7 +181,9 @@ struct Expander {
     Value exponent = arith::SIToFPOp::create(b, loc, type, e);
     exponent = sub(exponent, select(tiny, real(23), real(0)));
     // log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.172.
-    Value s = div(sub(m, real(1)), add(m, real(1)));
+    // Divided exactly: a logarithm is often one number for a whole tile, and its
+    // error then does not average out.
+    Value s = arith::DivFOp::create(b, loc, sub(m, real(1)), add(m, real(1)));
     Value q = mul(s, s);
     Value series =
         polynomial(q, {2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});

@@ -29,6 +29,7 @@ struct Problem {
   int64_t columns = 0;    ///< Columns of the result (Dv for Flash).
   int bytes = 2;          ///< Size of a matmul operand's element.
   bool f32 = false;       ///< Operands are f32.
+  int64_t work = 0;       ///< Operations of the score functions, an element.
 };
 
 enum class Unit { Cpu, MmaSync };

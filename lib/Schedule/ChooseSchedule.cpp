@@ -32,6 +32,8 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
   MatmulOp first;
   Value result;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
+    for (Region &region : op.getRegions())
+      problem.work += region.front().getOperations().size() - 1;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
       if (!first)
         first = matmul;

@@ -4,8 +4,9 @@
   test/Run/grid.py                        what CI runs: each spec once, on the CPU
   test/Run/grid.py --set=pairs            each spec at each dtype
   test/Run/grid.py --set=full             each spec, dtype and head dim; hours
-  test/Run/grid.py --set=pairs --targets=sm_80 --pack=carry
-      compiles only, into a folder that test/device.sh runs on a GPU machine
+  test/Run/grid.py --set=pairs --targets=sm_80 --cubin=sm_90 --pack=carry
+      compiles only, into a folder that test/device.sh runs on a GPU machine;
+      with cubins the PTX stays behind, so that many bundles travel
 
 The specs are the library in kernels/ and the harder ones in test/Run/Inputs/.
 Their dtype varies by replacing bf16 in the text, their head dims by --bind.
@@ -20,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -121,6 +123,7 @@ class Grid:
         if not bundle:
             return 0, 0, 1
         if self.o.pack:
+            self.slim(bundle)
             return 0, 0, 0
         passes = [LENGTHS[self.o.set]]
         if self.o.set != "quick" and dtype == "bf16":
@@ -153,21 +156,33 @@ class Grid:
         if sys.stderr.isatty():
             print(file=sys.stderr)
         if self.o.pack:
-            self.copy_binaries()
-            size = sum(f.stat().st_size for f in self.out.rglob("*") if f.is_file())
-            print(f"grid: {len(work) - self.broken} bundles packed in {self.out} "
-                  f"({size / 2**20:.1f} MiB), {self.broken} not compiled")
+            self.pack(len(work) - self.broken)
         else:
             print(f"grid: {len(work)} bundles, {self.passed} passed, {self.failed} "
                   f"failed, {self.broken} not compiled, {time.time() - begin:.0f} s")
         return 1 if self.failed or self.broken else 0
 
-    def copy_binaries(self):
+    def slim(self, bundle):
+        """Drops what a runner with a matching cubin never reads."""
+        for file in bundle.iterdir():
+            if file.suffix == ".h" or (file.suffix == ".ptx" and self.o.cubin):
+                file.unlink()
+
+    def pack(self, bundles):
+        """bundles.tar.gz and bin/ for device.sh."""
+        archive = self.out / "bundles.tar.gz"
+        with tarfile.open(archive, "w:gz", compresslevel=6) as tar:
+            tar.add(self.out / "bundles", arcname="bundles")
+        shutil.rmtree(self.out / "bundles")
+        shutil.rmtree(self.out / "specs")
         (self.out / "bin").mkdir(exist_ok=True)
         for binary in (self.o.check, self.o.check.parent / "attn-bench"):
             if binary.exists():
                 shutil.copy(binary, self.out / "bin")
                 subprocess.run(["strip", self.out / "bin" / binary.name], check=False)
+        size = sum(f.stat().st_size for f in self.out.rglob("*") if f.is_file())
+        print(f"grid: {bundles} bundles packed in {self.out} "
+              f"({size / 2**20:.1f} MiB), {self.broken} not compiled")
 
 
 def main():
