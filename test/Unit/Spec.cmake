@@ -1,0 +1,3 @@
+add_executable(SpecTest ${CMAKE_CURRENT_LIST_DIR}/SpecDiagnosticsTest.cpp)
+target_link_libraries(SpecTest PRIVATE AttnSpec GTest::gtest_main)
+gtest_discover_tests(SpecTest)
