@@ -61,8 +61,8 @@ struct AccumulationNoise {
   double ofSum = 0, ofSquares = 0;
   AccumulationNoise(int64_t terms, bool cutsOff) {
     double n = double(terms);
-    ofSum = square(0x1p-24) * (n / 18 + 1);
-    ofSquares = square(0x1p-24) * n / 12;
+    ofSum = square(0x1p-24) * (n / 27 + 1);
+    ofSquares = square(0x1p-24) * n / 18;
     if (!cutsOff)
       return;
     double steps = n / 8; // Of eight terms at a time, half a unit lost in each.
