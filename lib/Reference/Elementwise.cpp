@@ -88,7 +88,7 @@ static Element floorOf(const Element &e) {
 
 static Element exponential(double x, float m, double base, const Element &e) {
   // The argument is scaled and rounded before the instruction sees it.
-  double own = square(x) * (kFunction + square(e.x * base) * kRounding);
+  double own = square(x) * (kFunction + argumentNoise(e.x * base));
   return function(x, m, x * base, e, own);
 }
 
@@ -124,7 +124,7 @@ static Element unaryReal(Op op, const Element &e, bool narrow) {
     x = 1 / (1 + std::exp(-e.x));
     return function(x, 1 / (1 + std::exp(-e.m)), x * (1 - x), e,
                     square(x) * 4 * kFunction +
-                        square(x * (1 - x)) * square(e.x) * kRounding);
+                        square(x * (1 - x)) * argumentNoise(e.x));
   default:
     return {NAN, NAN, 0};
   }

@@ -34,6 +34,10 @@ inline constexpr double kFunction = square(0x1p-22);
 inline constexpr double kTanh16 = square(0x1p-11);
 inline constexpr double kTanh32 = square(0x1p-21);
 
+/// Added to an exponential's relative error by its argument x: a difference and
+/// a product with log2 e are rounded, and so is that constant.
+inline double argumentNoise(double x) { return square(0x1p-24 * x); }
+
 inline double finite(double variance, double result) {
   return std::isfinite(result) ? variance : 0;
 }

@@ -44,7 +44,7 @@ static double rowVariance(const Value &s, const Value &p, int64_t first,
     // The exponential's argument is a rounded difference; at the maximum it is
     // 0 and the exponential exact.
     double distance = score - lse;
-    return (square(distance) * kRounding + kFunction) * (q < 1 ? 1 : 0);
+    return (argumentNoise(distance) + kFunction) * (q < 1 ? 1 : 0);
   };
   double total = 0, scoresOnly = 0, squares = 0;
   for (int64_t n = first; n < first + length; ++n) {
@@ -72,12 +72,15 @@ static double rowVariance(const Value &s, const Value &p, int64_t first,
   // The sum is of about 1 / squares terms of like size.
   double terms = squares > 0 ? std::max(0.0, 1 / squares - 1) : 0;
   double ofSum = square(0x1p-24) * std::min(terms, double(length)) / 9;
+  // A reciprocal and a product; exact where the sum is 1.
+  double ofDivision = terms > 0 ? square(0x1p-23) : 0;
   for (int64_t i = 0; i < length; ++i) {
     double q = p.exact[size_t(first + i)];
     double t = out[i];
     out[i] = q > 0 || std::isinf(total)
                  ? square(q) * (square(1 - q) * t +
-                                std::max(0.0, total - square(q) * t) + ofSum)
+                                std::max(0.0, total - square(q) * t) + ofSum +
+                                ofDivision)
                  : 0;
     if (std::isinf(total))
       out[i] = total;
