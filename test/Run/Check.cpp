@@ -150,7 +150,6 @@ static std::string compareAll(const bundle::Program &program,
     actual.data = outputs.at(samples.name);
     reference::Comparison c = reference::compare(actual, samples);
     worstRatio = std::max({worstRatio, c.worstRatio, c.rmsRatio});
-    if (getenv("DBG") && c.worstRatio > .9) fmt::print("DBG {} {} [{}] tol {} rms {}\n", samples.name, c.worstRatio, c.worstIndex.empty()?-1:c.worstIndex[c.worstIndex.size()-2], c.worstTolerance, c.rmsRatio);
     if (!c.pass)
       return fmt::format("{} ({} of {} elements)", c.why, c.failed, c.checked);
     if (std::string why = unwritten(samples, actual); !why.empty())
