@@ -153,3 +153,90 @@ LogicalResult SharedReadOp::verify() {
   return verifyStage(*this, getBuffer().getType(), tile.getDimSize(0),
                      tile.getDimSize(1), tile.getElementType());
 }
+
+//===----------------------------------------------------------------------===//
+// Asynchronous forms
+//===----------------------------------------------------------------------===//
+
+/// A tensor map has at least a column and a row axis and at most five axes.
+static LogicalResult verifyCoordinates(Operation *op, unsigned count) {
+  if (count >= 2 && count <= 5)
+    return success();
+  return op->emitOpError("takes 2 to 5 coordinates, not ") << count;
+}
+
+LogicalResult LoadBoxOp::verify() {
+  if (failed(verifyCoordinates(*this, getAt().size())))
+    return failure();
+  return verifySameElement(*this, tileOf(getResult()),
+                           getMap().getType().getElement());
+}
+
+LogicalResult RunningMaxOp::verify() {
+  RankedTensorType scores = tileOf(getScores());
+  if (!scores.getElementType().isF32() ||
+      getMaximum().getType() !=
+          RankedTensorType::get({scores.getDimSize(0), 1}, scores.getElementType()))
+    return emitOpError("takes f32 scores and one f32 maximum a row");
+  if (!(getFactor().convertToFloat() > 0))
+    return emitOpError("factor must be positive");
+  return success();
+}
+
+LogicalResult FoldOp::verify() {
+  RankedTensorType from = tileOf(getValue());
+  if (from.getDimSize(1) % 8 ||
+      getResult().getType() !=
+          RankedTensorType::get({from.getDimSize(0), 8}, from.getElementType()))
+    return emitOpError("folds a multiple of 8 columns to 8");
+  return success();
+}
+
+static LogicalResult verifySlabs(Operation *op, SlabsType slabs) {
+  if (slabs.getRows() % 8 || slabs.getElement().getIntOrFloatBitWidth() != 16)
+    return op->emitOpError("slabs hold 16-bit elements in a multiple of 8 rows");
+  return success();
+}
+
+LogicalResult CopyBoxOp::verify() {
+  if (failed(verifyCoordinates(*this, getAt().size())) ||
+      failed(verifySlabs(*this, getSlabs().getType())))
+    return failure();
+  if (getMap().getType().getElement() != getSlabs().getType().getElement())
+    return emitOpError("map and slabs must hold the same type");
+  return success();
+}
+
+LogicalResult SlabReadOp::verify() {
+  RankedTensorType tile = tileOf(getResult());
+  SlabsType slabs = getSlabs().getType();
+  if (failed(verifySlabs(*this, slabs)))
+    return failure();
+  bool rows = tile.getDimSize(0) == slabs.getRows() ||
+              (tile.getDimSize(0) == 64 && slabs.getRows() % 64 == 0);
+  if (!rows || tile.getDimSize(1) > slabs.getColumns() ||
+      tile.getElementType() != slabs.getElement())
+    return emitOpError("must read all rows or 64 of ")
+           << slabs.getRows() << "x" << slabs.getColumns() << " of "
+           << slabs.getElement();
+  return success();
+}
+
+LogicalResult DotAsyncOp::verify() {
+  RankedTensorType a = tileOf(getA()), b = tileOf(getB()),
+                   c = tileOf(getResult());
+  int64_t contracted = b.getDimSize(getTransposed() ? 1 : 0);
+  int64_t columns = b.getDimSize(getTransposed() ? 0 : 1);
+  if (a.getDimSize(0) != 64 || a.getDimSize(1) != contracted || contracted % 16)
+    return emitOpError("a must be 64 rows of ")
+           << contracted << " columns, a multiple of 16";
+  if (c.getDimSize(0) != 64 || c.getDimSize(1) != columns || columns % 8 ||
+      columns > 256 || !c.getElementType().isF32())
+    return emitOpError("gives 64x")
+           << columns << " of f32, a multiple of 8 and at most 256 columns";
+  if (getAccumulator() && getAccumulator().getType() != c)
+    return emitOpError("accumulator must be ") << c;
+  if (a.getElementType() != b.getElementType())
+    return emitOpError("operands must hold the same type");
+  return success();
+}

@@ -185,16 +185,21 @@ def Tile_ForKeysOp : Tile_Op<"for_keys", [
     keys are dead for the whole block of rows. The body sees the iteration
     number t (i32), the start of its key block n0 (i64) and the carried values.
 
+    `of` names the key blocks that the whole thread block visits, a superset:
+    warp groups of a block (tile.group_id) share their keys but each has bounds
+    of its own. Left, full and right are neighbours, in this order along the keys.
+
     `tile-split-key-loop` turns it into two `scf.for`, the first without masks.
   }];
   let arguments = (ins I64:$fullBegin, I32:$fullCount, I64:$leftBegin, I32:$leftCount,
-                       I64:$rightBegin, I32:$rightCount, I64Attr:$step,
-                       Variadic<AnyType>:$inits);
+                       I64:$rightBegin, I32:$rightCount, I64:$blockBegin,
+                       I32:$blockCount, I64Attr:$step, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `full` $fullBegin `x` $fullCount `left` $leftBegin `x` $leftCount
-    `right` $rightBegin `x` $rightCount `step` $step
+    `right` $rightBegin `x` $rightCount
+    `of` $blockBegin `x` $blockCount `step` $step
     (`init` `(` $inits^ `:` type($inits) `)`)? $body attr-dict
   }];
   let hasVerifier = 1;
@@ -258,5 +263,7 @@ def Tile_SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "$buffer `[` $slot `]` attr-dict `:` type($buffer) `->` type($result)";
   let hasVerifier = 1;
 }
+
+include "dialect/Tile/TileAsyncOps.td"
 
 #endif

@@ -31,6 +31,34 @@ def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
   let assemblyFormat = "`<` $stages `,` $rows `,` $columns `,` $element `>`";
 }
 
+def Tile_MapType : Tile_Type<"Map", "map"> {
+  let summary = "A tensor map: shape and strides of a tensor, and a box to copy";
+  let description = [{
+    What the copy engine of Hopper and later reads. The runner encodes it from
+    the argument's `tile.arg`: the axes, innermost first, and the box along
+    them. A box is 64 columns wide, so that its rows take 128 bytes.
+  }];
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+}
+
+def Tile_SlabsType : Tile_Type<"Slabs", "slabs"> {
+  let summary = "Stages of 16-bit tiles as the copy engine writes and wgmma reads them";
+  let description = [{
+    A stage of R x C elements is ceil(C / 64) slabs of R rows of 128 bytes, with
+    the 128-byte swizzle: chunk c (16 bytes) of row r lies at chunk c ^ (r mod 8).
+  }];
+  let parameters = (ins "int64_t":$stages, "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$element);
+  let assemblyFormat = "`<` $stages `,` $rows `,` $columns `,` $element `>`";
+}
+
+def Tile_SignalsType : Tile_Type<"Signals", "signals"> {
+  let summary = "A ring of memory barriers, each completed by a number of arrivals";
+  let parameters = (ins "int64_t":$count, "int64_t":$arrivals);
+  let assemblyFormat = "`<` $count `,` `arrivals` `=` $arrivals `>`";
+}
+
 class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
   let mnemonic = attrMnemonic;
 }
@@ -67,9 +95,21 @@ def Tile_GridAttr : Tile_Attr<"Grid", "grid"> {
 }
 
 def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "row reduction", [
-    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Add", 1, "add">]> {
+    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Add", 1, "add">,
+    I32EnumAttrCase<"MaxInt", 2, "max_int">]> {
   let cppNamespace = "::attn::tile";
   let genSpecializedAttr = 0;
+}
+
+def Tile_SoftmaxForm : I32EnumAttr<"SoftmaxForm", "how the running maximum moves", [
+    I32EnumAttrCase<"Running", 0, "running">, I32EnumAttrCase<"Vote", 1, "vote">,
+    I32EnumAttrCase<"Keep", 2, "keep">]> {
+  let cppNamespace = "::attn::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_SoftmaxFormAttr : EnumAttr<Tile_Dialect, Tile_SoftmaxForm, "form"> {
+  let assemblyFormat = "$value";
 }
 
 def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind"> {

@@ -211,6 +211,8 @@ private:
       return lengthOf(arg.axis);
     case Arg::Kind::Scalar:
       return "a." + identifier(arg.name);
+    case Arg::Kind::Map:
+      return ""; // Encoded before the launch.
     case Arg::Kind::Pointer:
     case Arg::Kind::Stride:
       break;
@@ -235,6 +237,32 @@ private:
         if (scalar.name == arg.name)
           return scalarType(scalar.dtype);
     return "std::int64_t";
+  }
+
+  /// Declares the tensor map pN and encodes it.
+  void map(const Level &level, const Arg &arg, size_t position) {
+    const Tensor *tensor = findTensor(level, arg.name);
+    if (!tensor)
+      return;
+    std::vector<std::string> lengths, strides, box;
+    for (size_t i = 0; i < arg.axes.size(); ++i) {
+      size_t axis = size_t(std::find(tensor->axes.begin(), tensor->axes.end(),
+                                     arg.axes[i]) -
+                           tensor->axes.begin());
+      lengths.push_back(lengthOf(arg.axes[i]));
+      strides.push_back(fmt::format("strides_{}[{}]", arg.name, axis));
+      box.push_back(fmt::format("{}", arg.box[i]));
+    }
+    line("    CUtensorMap p{};", position);
+    line("    result = detail::encodeMap(&p{}, {}, {}, a.{}, {{{}}}, {{{}}}, "
+         "{{{}}});",
+         position,
+         tensor->dtype == "f16" ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
+                                : "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
+         arg.axes.size(), identifier(arg.name), fmt::join(lengths, ", "),
+         fmt::join(strides, ", "), fmt::join(box, ", "));
+    line("    if (result != CUDA_SUCCESS)");
+    line("      return result;");
   }
 
   void files(const Level &level) {
@@ -320,8 +348,11 @@ private:
       line("  if (size{} > 0) {{ // {}", i, kernel.label);
       std::vector<std::string> addresses;
       for (size_t j = 0; j < kernel.args.size(); ++j) {
-        line("    {} p{} = {};", slotType(program, kernel.args[j]), j,
-             slot(level, kernel.args[j]));
+        if (kernel.args[j].kind == Arg::Kind::Map)
+          map(level, kernel.args[j], j);
+        else
+          line("    {} p{} = {};", slotType(program, kernel.args[j]), j,
+               slot(level, kernel.args[j]));
         addresses.push_back(fmt::format("&p{}", j));
       }
       if (addresses.empty())

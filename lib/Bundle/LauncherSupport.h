@@ -101,6 +101,27 @@ inline std::int64_t blocks(std::int64_t length, std::int64_t tile) {
   return (length + tile - 1) / tile;
 }
 
+/// A tensor map over 16-bit elements: lengths and strides (elements) innermost
+/// first, and the box that one copy takes. Zeros outside the tensor.
+inline CUresult encodeMap(CUtensorMap *map, CUtensorMapDataType type,
+                          unsigned rank, CUdeviceptr data,
+                          const std::vector<std::int64_t> &lengths,
+                          const std::vector<std::int64_t> &strides,
+                          const std::vector<unsigned> &box) {
+  cuuint64_t dims[5], steps[5];
+  cuuint32_t sides[5], ones[5] = {1, 1, 1, 1, 1};
+  for (unsigned i = 0; i < rank; ++i) {
+    dims[i] = cuuint64_t(lengths[i] > 0 ? lengths[i] : 1);
+    // The stride of an axis of one element is never used, but it is checked.
+    steps[i] = lengths[i] > 1 ? cuuint64_t(strides[i]) * 2 : 16;
+    sides[i] = box[i];
+  }
+  return cuTensorMapEncodeTiled(
+      map, type, rank, reinterpret_cast<void *>(data), dims, steps + 1, sides,
+      ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
 /// Runs what it holds at the end of a scope.
 template <typename Fn> struct Finally {
   Fn fn;

@@ -11,7 +11,7 @@
 //
 // Calling convention. A kernel's arguments are a list of 8-byte slots (see
 // Arg). On a GPU each slot is one kernel parameter (pointer, i64, or a scalar
-// of its own type in the low bytes). On the CPU the entry point is
+// of its own type in the low bytes, or a tensor map). On the CPU the entry point is
 //   void symbol(const uint64_t *slots, int64_t first, int64_t last);
 // and runs blocks first .. last-1. A grid is one-dimensional on both: the
 // product over `grid` of ceil(length(axis) / tile), first entry fastest.
@@ -64,10 +64,15 @@ struct Arg {
     Stride,  ///< stride of `axis` in `tensor`, in elements, i64
     Length,  ///< length of `axis`, i64
     Scalar,  ///< the scalar argument `name`
+    Map,     ///< a tensor map of `tensor`, 128 bytes by value; the slot holds
+             ///< the host address of the encoded map
   };
   Kind kind = Kind::Pointer;
   std::string name; ///< Tensor or scalar.
   std::string axis;
+  std::vector<std::string> axes; ///< Map: innermost first, the first of stride 1.
+  std::vector<int64_t> box;      ///< Map: elements along each axis; 128-byte
+                                 ///< swizzle, zeros outside the tensor.
 };
 
 struct GridAxis {

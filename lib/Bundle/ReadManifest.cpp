@@ -137,9 +137,17 @@ static Arg readArg(const Node &node) {
     named = false;
   } else if (kind == spelling(Arg::Kind::Scalar)) {
     arg.kind = Arg::Kind::Scalar;
+  } else if (kind == spelling(Arg::Kind::Map)) {
+    arg.kind = Arg::Kind::Map;
+    arg.axes = node.at("axes").list(readText);
+    arg.box = node.at("box").list(
+        [](const Node &side) { return side.integer(1, 256); });
+    if (arg.axes.size() < 2 || arg.axes.size() > 5 ||
+        arg.box.size() != arg.axes.size())
+      node.fail("a map has 2 to 5 axes and a box along each");
   } else {
     node.at("kind").fail(
-        fmt::format("'{}' is not pointer, stride, length or scalar", kind));
+        fmt::format("'{}' is not pointer, stride, length, scalar or map", kind));
   }
   if (named)
     arg.name = node.at("name").text();

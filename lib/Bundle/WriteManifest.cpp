@@ -40,6 +40,10 @@ static Json write(const Arg &arg) {
     j["name"] = arg.name;
   if (!arg.axis.empty())
     j["axis"] = arg.axis;
+  if (arg.kind == Arg::Kind::Map) {
+    j["axes"] = arg.axes;
+    j["box"] = arg.box;
+  }
   return j;
 }
 

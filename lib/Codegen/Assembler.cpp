@@ -48,6 +48,16 @@ attn::parseAssemblerLog(const std::string &log) {
   return result;
 }
 
+std::vector<std::string> attn::parseSerialisation(const std::string &log) {
+  static const std::regex warning("\\bC75(1[0-8]|20)\\b");
+  std::vector<std::string> found;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_search(line, warning))
+      found.push_back(line);
+  return found;
+}
+
 static std::string cudaHome() {
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char *home = std::getenv(variable))
@@ -209,7 +219,9 @@ AssemblyResult attn::assemble(const std::string &ptx, const std::string &arch) {
     else if (llvm::sys::fs::can_execute(home))
       ran = assembleWithPtxas(ptx, arch, home, result);
   }
-  if (ran)
+  if (ran) {
     result.resources = parseAssemblerLog(result.log);
+    result.serialised = parseSerialisation(result.log);
+  }
   return result;
 }

@@ -17,11 +17,17 @@ struct AssemblyResult {
   std::string assembler;  ///< "nvJitLink 13.0", "ptxas 13.0".
   std::string log;
   std::map<std::string, bundle::Resources> resources; ///< By kernel.
+  /// Warnings that wgmma instructions were serialised, whole lines.
+  std::vector<std::string> serialised;
 };
 
 /// Assembles with nvJitLink, loaded at run time, else with a ptxas process.
 /// `arch` is such as "sm_90". ATTN_PTXAS names another ptxas and is preferred.
 AssemblyResult assemble(const std::string &ptx, const std::string &arch);
+
+/// Lines of an assembler's log that report serialised wgmma: C7510 to C7520
+/// except C7519, which injects one instruction and costs nothing.
+std::vector<std::string> parseSerialisation(const std::string &log);
 
 /// Registers, spills and shared memory of each kernel from the assembler's
 /// verbose log.

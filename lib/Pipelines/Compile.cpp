@@ -84,7 +84,8 @@ FailureOr<std::string> attn::printCode(ModuleOp lowered, Stage stage,
   }
   std::unique_ptr<llvm::Module> code = options.target == "cpu"
                                            ? translateForCpu(lowered, context)
-                                           : translateForGpu(lowered, context);
+                                           : translateForGpu(lowered, context,
+                                                             options.target);
   if (!code)
     return failure();
   out << *code;
@@ -149,7 +150,13 @@ static std::vector<std::string> stringList(DictionaryAttr dictionary,
 static bundle::Arg describeArgument(DictionaryAttr attribute) {
   bundle::Arg arg;
   std::string kind = stringField(attribute, "kind");
-  arg.kind = kind == "pointer"  ? bundle::Arg::Kind::Pointer
+  if (kind == "map") {
+    arg.axes = stringList(attribute, "axes");
+    auto box = attribute.getAs<DenseI64ArrayAttr>("box");
+    arg.box.assign(box.asArrayRef().begin(), box.asArrayRef().end());
+  }
+  arg.kind = kind == "map"      ? bundle::Arg::Kind::Map
+             : kind == "pointer" ? bundle::Arg::Kind::Pointer
              : kind == "stride" ? bundle::Arg::Kind::Stride
              : kind == "length" ? bundle::Arg::Kind::Length
                                 : bundle::Arg::Kind::Scalar;
@@ -258,6 +265,10 @@ FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
       return module->emitError("assembling for ") << arch << " failed: "
                                                    << assembly.error;
     result.assembler = assembly.assembler;
+    if (!assembly.serialised.empty() && !options.allowSpills)
+      return module->emitError("the assembler serialises wgmma: ")
+             << assembly.serialised.front()
+             << "; use another tile (--schedule=columns=64) or --allow-spills";
     for (bundle::Kernel &entry : result.level.kernels) {
       auto found = assembly.resources.find(entry.symbol);
       if (found == assembly.resources.end())

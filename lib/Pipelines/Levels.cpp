@@ -5,38 +5,33 @@
 #include "lib/Codegen/Passes.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Target/Targets.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <array>
-
 using namespace mlir;
 using namespace attn;
 
-static const std::array<llvm::StringRef, 2> kTargets = {"cpu", "sm_80"};
+std::vector<std::string> attn::knownTargets() {
+  std::vector<std::string> names;
+  for (const target::CompileTarget &target : target::compileTargets())
+    names.push_back(target.name);
+  return names;
+}
 
-llvm::ArrayRef<llvm::StringRef> attn::knownTargets() { return kTargets; }
-
-std::vector<std::string> attn::levelsOf(llvm::StringRef target) {
-  std::vector<std::string> levels = {"reference", "naive", "inplace", "fused",
-                                     "flash"};
-  if (target == "cpu")
-    return levels;
-  if (target == "sm_80") {
-    levels.push_back("pipelined");
-    return levels;
-  }
-  return {};
+std::vector<std::string> attn::levelsOf(llvm::StringRef name) {
+  const target::CompileTarget *target = target::findTarget(name.str());
+  return target ? target->levels : std::vector<std::string>();
 }
 
 std::string attn::checkNames(llvm::StringRef target, llvm::StringRef level) {
   std::vector<std::string> levels = levelsOf(target);
   if (levels.empty())
     return ("unknown target '" + target + "'; known are " +
-            llvm::join(kTargets, ", "))
+            llvm::join(knownTargets(), ", "))
         .str();
   if (!level.empty() && !llvm::is_contained(levels, level.str()))
     return ("target " + target + " has no level '" + level + "'; it has " +
@@ -80,7 +75,11 @@ void attn::addSchedulePasses(OpPassManager &pm,
   programs.addPass(createCSEPass());
   if (options.target != "cpu")
     programs.addPass(createStageLoadsPass());
+  if (options.target == "sm_90a")
+    programs.addPass(createSpecializeWarpsPass());
   programs.addPass(createSplitKeyLoopPass());
+  if (options.target == "sm_90a")
+    programs.addPass(createExpandRunningMaxPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());

@@ -27,7 +27,7 @@ struct PipelineOptions {
 };
 
 /// "cpu", "sm_80".
-llvm::ArrayRef<llvm::StringRef> knownTargets();
+std::vector<std::string> knownTargets();
 /// Levels of a target, least fused first. Empty for an unknown target.
 std::vector<std::string> levelsOf(llvm::StringRef target);
 /// One line that says what is wrong and what would be right; empty when known.

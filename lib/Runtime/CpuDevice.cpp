@@ -143,6 +143,10 @@ public:
     return std::make_shared<CpuCode>(pool, folder + "/" + file->second);
   }
 
+  TensorMap encodeMap(const MapShape &) override {
+    throw LaunchError("the CPU has no tensor maps; compile with --targets=cpu");
+  }
+
   std::unique_ptr<Event> createEvent() override {
     return std::make_unique<CpuEvent>();
   }

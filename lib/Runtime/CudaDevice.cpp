@@ -4,6 +4,7 @@
 #include "lib/Runtime/Device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -22,11 +23,15 @@ public:
                const bundle::Kernel &shape)
       : driver(driver), stream(stream), kernel(kernel), symbol(shape.symbol),
         threads(shape.threads), shared(shape.dynamicShared),
-        parameters(shape.args.size()) {}
+        parameters(shape.args.size()), byValue(shape.args.size()) {
+    for (size_t i = 0; i < shape.args.size(); ++i)
+      byValue[i] = shape.args[i].kind == bundle::Arg::Kind::Map;
+  }
 
   void launch(int64_t blocks, const uint64_t *slots) override {
     for (size_t i = 0; i < parameters.size(); ++i)
-      parameters[i] = const_cast<uint64_t *>(slots + i);
+      parameters[i] = byValue[i] ? reinterpret_cast<void *>(slots[i])
+                                 : const_cast<uint64_t *>(slots + i);
     cuda::Result result =
         driver.launch(kernel, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
                       unsigned(shared), stream, parameters.data(), nullptr);
@@ -61,6 +66,7 @@ private:
   int threads;
   int64_t shared;
   std::vector<void *> parameters;
+  std::vector<bool> byValue; ///< The slot holds the parameter's address.
 };
 
 class CudaCode : public Code {
@@ -192,6 +198,29 @@ public:
 
   std::shared_ptr<Code> load(const bundle::Level &level,
                              const std::string &folder) override;
+
+  TensorMap encodeMap(const MapShape &shape) override {
+    unsigned long long lengths[5], strides[5];
+    unsigned box[5], ones[5] = {1, 1, 1, 1, 1};
+    for (size_t i = 0; i < shape.lengths.size(); ++i) {
+      lengths[i] = static_cast<unsigned long long>(shape.lengths[i]);
+      strides[i] = static_cast<unsigned long long>(shape.strides[i]);
+      box[i] = unsigned(shape.box[i]);
+    }
+    TensorMap map;
+    int type = shape.dtype == "f16" ? cuda::kMapFloat16 : cuda::kMapBfloat16;
+    cuda::Result result = driver.encodeMap(
+        &map, type, unsigned(shape.lengths.size()), shape.data, lengths,
+        strides + 1, box, ones, /*interleave=*/0, cuda::kMapSwizzle128,
+        cuda::kMapPromotion256, /*oobFill=*/0);
+    if (result != 0)
+      throw LaunchError(fmt::format(
+          "the driver makes no tensor map of lengths {} and strides {} bytes: "
+          "{}; strides must be multiples of 16 bytes below 2^40",
+          fmt::join(shape.lengths, "x"), fmt::join(shape.strides, ","),
+          driver.describe(result)));
+    return map;
+  }
 
   std::unique_ptr<Event> createEvent() override {
     return std::make_unique<CudaEvent>(driver);

@@ -43,6 +43,12 @@ inline constexpr int kFunctionLocalBytes = 3;
 inline constexpr int kFunctionRegisters = 4;
 inline constexpr int kFunctionDynamicShared = 8;
 
+// CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
+inline constexpr int kMapFloat16 = 6;
+inline constexpr int kMapBfloat16 = 9;
+inline constexpr int kMapSwizzle128 = 3;
+inline constexpr int kMapPromotion256 = 3;
+
 // CUjit_option
 inline constexpr int kJitInfoBuffer = 3;
 inline constexpr int kJitInfoBufferBytes = 4;
@@ -84,6 +90,10 @@ inline constexpr int kJitErrorBufferBytes = 6;
   X(setFunctionAttribute, "cuFuncSetAttribute", (Kernel, int, int))            \
   X(residentBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",             \
     (int *, Kernel, int, size_t))                                              \
+  X(encodeMap, "cuTensorMapEncodeTiled",                                       \
+    (void *, int, unsigned, void *, const unsigned long long *,                \
+     const unsigned long long *, const unsigned *, const unsigned *, int, int, \
+     int, int))                                                                \
   X(launch, "cuLaunchKernel",                                                  \
     (Kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
      unsigned, Stream, void **, void **))

@@ -17,6 +17,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace attn::runtime {
 
@@ -53,12 +54,27 @@ struct FunctionFacts {
   std::optional<int> residentBlocks;  ///< Per SM at the launch's shape.
 };
 
+/// What a tensor map covers: 16-bit elements, axes innermost first.
+struct MapShape {
+  std::string dtype;              ///< "f16" or "bf16".
+  void *data = nullptr;           ///< On the device, 16-byte aligned.
+  std::vector<int64_t> lengths;   ///< At least 1 each.
+  std::vector<int64_t> strides;   ///< In bytes; the first is not used.
+  std::vector<int64_t> box;       ///< Elements one copy takes along each axis.
+};
+
+/// An encoded tensor map, passed to kernels by value.
+struct alignas(64) TensorMap {
+  unsigned char bytes[128];
+};
+
 /// One kernel, ready to launch.
 class Function {
 public:
   virtual ~Function() = default;
   /// Runs blocks 0 .. blocks-1 after everything asked of the device before.
-  /// `slots` holds one 8-byte argument each and is read before the return.
+  /// `slots` holds one 8-byte argument each (for a tensor map: the address of
+  /// its TensorMap) and is read before the return.
   virtual void launch(int64_t blocks, const uint64_t *slots) = 0;
   virtual FunctionFacts facts() const = 0;
 };
@@ -104,6 +120,10 @@ public:
   /// this device cannot run it, DeviceError when the code is broken.
   virtual std::shared_ptr<Code> load(const bundle::Level &level,
                                      const std::string &bundleFolder) = 0;
+
+  /// Throws LaunchError where the device has no tensor maps or the shape does
+  /// not suit one.
+  virtual TensorMap encodeMap(const MapShape &shape) = 0;
 
   virtual std::unique_ptr<Event> createEvent() = 0;
   /// Marks the place in the order of launches.

@@ -186,6 +186,7 @@ static uint64_t encodeArg(const bundle::Program &program,
         return encodeScalar(scalar, arguments.scalars.at(arg.name));
     throw broken(fmt::format("unknown scalar '{}'", arg.name));
   }
+  case bundle::Arg::Kind::Map: // See mapShape.
   case bundle::Arg::Kind::Pointer:
   case bundle::Arg::Kind::Stride:
     break;
@@ -203,6 +204,49 @@ static uint64_t encodeArg(const bundle::Program &program,
           return uint64_t(found->second.strides[i]);
   throw broken(
       fmt::format("the stride of axis '{}' in '{}'", arg.axis, arg.name));
+}
+
+/// The tensor map an argument asks for.
+static MapShape mapShape(const bundle::Program &program,
+                         const bundle::Kernel &kernel, const bundle::Arg &arg,
+                         const std::map<std::string, TensorRef> &tensors,
+                         const Arguments &arguments) {
+  const bundle::Tensor *tensor = nullptr;
+  for (const bundle::Tensor &candidate : program.tensors)
+    if (candidate.name == arg.name)
+      tensor = &candidate;
+  auto broken = [&](const std::string &what) {
+    return DeviceError(fmt::format("bundle is broken: kernel {} maps {}; make it "
+                                   "again with attnc",
+                                   kernel.symbol, what));
+  };
+  if (!tensor || tensor->axes.size() != arg.axes.size() ||
+      arg.box.size() != arg.axes.size())
+    throw broken(fmt::format("tensor '{}'", arg.name));
+  const TensorRef &ref = tensors.at(arg.name);
+  MapShape shape;
+  shape.dtype = tensor->dtype;
+  shape.data = ref.data;
+  int64_t bytes = elementBytes(tensor->dtype);
+  for (size_t i = 0; i < arg.axes.size(); ++i) {
+    auto at = std::find(tensor->axes.begin(), tensor->axes.end(), arg.axes[i]);
+    if (at == tensor->axes.end())
+      throw broken(fmt::format("axis '{}' of '{}'", arg.axes[i], arg.name));
+    int64_t length = arguments.lengths.at(arg.axes[i]);
+    int64_t stride = ref.strides[size_t(at - tensor->axes.begin())] * bytes;
+    shape.lengths.push_back(std::max<int64_t>(1, length));
+    // The stride of an axis of one element is never used, but it is checked.
+    shape.strides.push_back(length > 1 ? stride : kAlignment);
+    if (i > 0 && length > 1 && (stride % kAlignment != 0 || stride == 0))
+      throw LaunchError(fmt::format(
+          "tensor {}: stride {} of axis {} is {}; copies into shared memory take "
+          "multiples of 16 bytes, use level flash of target sm_80 or copy the "
+          "tensor",
+          arg.name, stride / bytes, arg.axes[i],
+          stride == 0 ? "0" : "not a multiple of 8 elements"));
+  }
+  shape.box = arg.box;
+  return shape;
 }
 
 Plan::Plan(Device &device, const bundle::Program &program,
@@ -249,7 +293,20 @@ Plan::Plan(Device &device, const bundle::Program &program,
     tensors[tensor.name] = found->second;
   }
   for (size_t i = 0; i < steps.size(); ++i)
-    for (const bundle::Arg &arg : level.kernels[i].args)
-      steps[i].slots.push_back(
-          encodeArg(program, level, level.kernels[i], arg, tensors, arguments));
+    for (const bundle::Arg &arg : level.kernels[i].args) {
+      if (arg.kind != bundle::Arg::Kind::Map) {
+        steps[i].slots.push_back(encodeArg(program, level, level.kernels[i], arg,
+                                           tensors, arguments));
+        continue;
+      }
+      MapShape shape =
+          mapShape(program, level.kernels[i], arg, tensors, arguments);
+      // An empty tensor may have no address; nothing is read from this one.
+      if (!shape.data)
+        shape.data = spare.data() ? spare.data()
+                                  : (spare = Buffer(device, 256)).data();
+      maps.push_back(std::make_unique<TensorMap>(
+          steps[i].blocks > 0 ? device.encodeMap(shape) : TensorMap()));
+      steps[i].slots.push_back(reinterpret_cast<uintptr_t>(maps.back().get()));
+    }
 }

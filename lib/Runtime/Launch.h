@@ -117,6 +117,9 @@ private:
     int64_t blocks = 0;
     std::vector<uint64_t> slots;
   };
+  /// Encoded maps that slots point to; never moved once made.
+  std::vector<std::unique_ptr<TensorMap>> maps;
+  Buffer spare; ///< Stands for the memory of empty tensors.
   std::shared_ptr<Code> loaded;
   std::shared_ptr<Temporaries> scratch;
   std::vector<Step> steps;

@@ -101,6 +101,56 @@ static Schedule chooseFlash(const Problem &problem,
   return s;
 }
 
+namespace {
+/// A measured choice for the widths that a row covers.
+struct WgmmaRow {
+  int64_t depth, out;     ///< Largest summed axis and output width.
+  bool uneven;            ///< A mask leaves rows with different keys.
+  int64_t groups, columns, stages, turns;
+};
+} // namespace
+
+/// Figures of shared/design/hopper.md: time relative to cuDNN 9.19 on an H200 of
+/// the prototype's vote form, 2026-12-01, at L4096 / L16384.
+static constexpr WgmmaRow kWgmmaRows[] = {
+    {64, 64, false, 3, 128, 3, 2},   // 1.17 / 1.21
+    {64, 64, true, 4, 64, 4, 0},     // 1.22 / 1.23
+    {128, 128, false, 3, 80, 3, 1},  // 1.17 / 1.21
+    {128, 128, true, 3, 80, 3, 2},   // 1.24 (N64) / 1.30
+    {192, 128, false, 3, 80, 2, 1},  // not measured; as 128
+    {192, 128, true, 3, 80, 2, 2},
+    {256, 256, false, 2, 64, 2, 1},  // 1.10 - 1.16 / 1.12 - 1.15 with clusters
+    {256, 256, true, 2, 64, 2, 1},   // 1.27 / 1.27
+};
+
+static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
+  if (problem.f32)
+    return std::string("wgmma takes 16-bit operands; use --target=sm_80 or cpu "
+                       "for f32, or f16 or bf16 tensors");
+  if (!problem.boxes)
+    return std::string(
+        "query and key must have the summed axis innermost, value and result "
+        "the same axis, all 16 bits wide and a fixed multiple of 8 long, with "
+        "at most 5 axes; use --target=sm_80, or store them that way");
+  for (const WgmmaRow &row : kWgmmaRows)
+    if (problem.contracted <= row.depth && problem.columns <= row.out &&
+        problem.uneven == row.uneven) {
+      Schedule s;
+      s.rows = 64;
+      s.warps = 4;
+      s.outColumns = roundUp(problem.columns, 16);
+      s.columns = row.columns;
+      s.groups = row.groups;
+      s.stages = row.stages;
+      s.turns = row.turns;
+      s.vote = 1;
+      return s;
+    }
+  return fmt::format("head dimensions {} and {} are beyond 256; use "
+                     "--target=sm_80",
+                     problem.contracted, problem.columns);
+}
+
 std::variant<Schedule, std::string>
 attn::choose(const Problem &problem, const ScheduleTarget &target) {
   Schedule s;
@@ -120,6 +170,8 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
       return std::string("the last axis of the value tensor must have a known "
                          "length; add it to the where clause or pass --bind "
                          "AXIS=LENGTH");
+    if (target.unit == Unit::Wgmma)
+      return chooseWgmma(problem);
     s = chooseFlash(problem, target);
     break;
   }
@@ -152,7 +204,8 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
 std::string attn::applyOverrides(const std::string &text, Schedule &s) {
   const std::map<std::string, int64_t *> fields = {
       {"rows", &s.rows},     {"columns", &s.columns}, {"warps", &s.warps},
-      {"stages", &s.stages}, {"depth", &s.depth},     {"vector", &s.vector}};
+      {"stages", &s.stages}, {"depth", &s.depth},     {"vector", &s.vector},
+      {"groups", &s.groups}, {"turns", &s.turns},     {"vote", &s.vote}};
   std::stringstream stream(text);
   std::string item;
   while (std::getline(stream, item, ',')) {
@@ -162,7 +215,9 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
     int64_t value = equals == std::string::npos
                         ? 0
                         : std::strtoll(item.c_str() + equals + 1, &end, 10);
-    if (field == fields.end() || value <= 0 || (end && *end))
+    if (field == fields.end() || value < 0 ||
+        (value == 0 && item.compare(0, 4, "turn") && item.compare(0, 4, "vote")) ||
+        (end && *end))
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (positive numbers)",
                          item);

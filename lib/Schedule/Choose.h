@@ -30,9 +30,18 @@ struct Problem {
   int bytes = 2;          ///< Size of a matmul operand's element.
   bool f32 = false;       ///< Operands are f32.
   int64_t work = 0;       ///< Operations of the score functions, an element.
+  /// Flash: every operand is 16 bits wide and has its summed (or output) axis
+  /// innermost, in rows of whole 16 bytes, so that the copy engine can fetch it.
+  bool boxes = false;
+  /// Flash: some key blocks are dead for some rows (a mask depends on both).
+  bool uneven = false;
 };
 
-enum class Unit { Cpu, MmaSync };
+enum class Unit {
+  Cpu,
+  MmaSync,
+  Wgmma, ///< wgmma on operands that the copy engine brings.
+};
 
 /// What of a target decides the schedule.
 struct ScheduleTarget {
@@ -49,11 +58,16 @@ struct Schedule {
   int64_t warps = 4;
   int64_t vector = 4;      ///< Elements a lane takes at once (rows layout).
   int64_t stages = 1;
+  int64_t groups = 0; ///< Wgmma: consumer warp groups of 64 rows each.
+  int64_t vote = 0;   ///< Wgmma: move the maximum by vote, else always.
+  int64_t turns = 0;  ///< Wgmma: take turns on the tensor cores; 1: pass the turn
+                      ///< when both products are issued, 2: when scores are there.
 
   bool operator==(const Schedule &o) const {
     return rows == o.rows && columns == o.columns &&
            outColumns == o.outColumns && depth == o.depth && warps == o.warps &&
-           vector == o.vector && stages == o.stages;
+           vector == o.vector && stages == o.stages &&
+           groups == o.groups && vote == o.vote && turns == o.turns;
   }
 };
 

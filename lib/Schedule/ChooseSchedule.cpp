@@ -26,6 +26,32 @@ static int64_t extentOf(Value tensor, StringRef axis) {
   return 0;
 }
 
+/// See Problem::boxes.
+static bool fitBoxes(KernelOp kernel, MatmulOp first) {
+  Value value;
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
+      value = softmax.getValues();
+    if (auto matmul = dyn_cast<MatmulOp>(op); matmul && matmul != first)
+      for (Value operand : {matmul.getA(), matmul.getB()})
+        if (!operand.getDefiningOp() ||
+            operand.getDefiningOp()->getParentOp() != kernel)
+          value = operand;
+  }
+  auto fits = [&](Value tensor, StringRef inner) {
+    SmallVector<std::string> axes = axesOf(tensor);
+    auto type = cast<RankedTensorType>(tensor.getType());
+    bool known = inner.empty() || (!axes.empty() && axes.back() == inner);
+    return known && axes.size() >= 2 && axes.size() <= 5 &&
+           (type.getElementType().isF16() || type.getElementType().isBF16()) &&
+           !type.isDynamicDim(axes.size() - 1) &&
+           type.getDimSize(axes.size() - 1) % 8 == 0;
+  };
+  return value && fits(first.getA(), first.getOver()) &&
+         fits(first.getB(), first.getOver()) && fits(value, "") &&
+         axesOf(value).back() == axesOf(kernel->getResult(0)).back();
+}
+
 Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
   Problem problem;
   problem.kind = kind;
@@ -48,6 +74,8 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
   problem.contracted = extentOf(first.getA(), first.getOver());
   problem.bytes = a.getElementTypeBitWidth() / 8;
   problem.f32 = a.getElementType().isF32();
+  problem.boxes = fitBoxes(kernel, first);
+  problem.uneven = !kernel.getBody().getOps<MaskOp>().empty();
   // The innermost axis of the result is its column axis.
   SmallVector<std::string> axes = axesOf(result);
   if (!axes.empty())
@@ -61,9 +89,9 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
 
   void runOnOperation() override {
     ScheduleTarget goal;
-    if (target != "cpu" && target != "sm_80") {
+    if (target != "cpu" && target != "sm_80" && target != "sm_90a") {
       getOperation().emitError("unknown target '")
-          << target << "'; known are cpu and sm_80";
+          << target << "'; known are cpu, sm_80 and sm_90a";
       return signalPassFailure();
     }
     goal.unit = target == "cpu" ? Unit::Cpu : Unit::MmaSync;
@@ -74,7 +102,12 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
       FailureOr<KernelKind> kind = classify(kernel);
       if (failed(kind))
         return WalkResult::interrupt();
-      auto chosen = choose(describeProblem(kernel, *kind), goal);
+      ScheduleTarget kernelGoal = goal;
+      if (*kind == KernelKind::Flash && level == "specialized") {
+        kernelGoal.unit = Unit::Wgmma;
+        kernelGoal.sharedPerBlock = 227 * 1024;
+      }
+      auto chosen = choose(describeProblem(kernel, *kind), kernelGoal);
       if (auto *reason = std::get_if<std::string>(&chosen)) {
         kernel.emitError("no schedule: ") << *reason;
         return WalkResult::interrupt();

@@ -154,49 +154,118 @@ static bool neverFull(const MaskRange &range) {
   }
 }
 
+namespace {
+/// Key ranges of a block of rows, cut to [0, length) and made whole blocks.
+struct BlockRanges {
+  BoundsEmitter emitter;
+  ProgramBuilder &p;
+  Value length;
+  int64_t step;
+
+  BlockRanges(ProgramBuilder &p, ElementwiseLowering &values, Value firstRow,
+              Value lastRow, Value length, int64_t step)
+      : emitter{p, values, firstRow, lastRow, length, p.constant(0)}, p(p),
+        length(length), step(step) {}
+
+  /// Ranges of all masks together.
+  FailureOr<Ranges> of(ArrayRef<ScoreMask> masks) {
+    Ranges all{emitter.everything(), emitter.everything()};
+    for (const ScoreMask &mask : masks) {
+      FailureOr<Ranges> ranges = emitter.emit(mask.range);
+      if (failed(ranges))
+        return failure();
+      if (mask.killsKeys)
+        all.any = emitter.intersect(all.any, ranges->any);
+      all.full = emitter.intersect(all.full, ranges->full);
+    }
+    return all;
+  }
+
+  Value clamp(Value x) {
+    if (matchPattern(x, m_Zero()) || x == length)
+      return x;
+    return p.max(emitter.zero, p.min(x, length));
+  }
+  Value down(Value x) { return p.mul(p.floorDiv(x, step), p.constant(step)); }
+  Value up(Value x) { return p.mul(p.ceilDiv(x, step), p.constant(step)); }
+  Value count(Value begin, Value end) {
+    if (begin == end)
+      return p.constant(0, 32);
+    Value blocks = p.ceilDiv(p.max(p.sub(end, begin), emitter.zero), step);
+    return p.b.createOrFold<arith::TruncIOp>(p.program.getLoc(),
+                                             p.b.getI32Type(), blocks);
+  }
+};
+} // namespace
+
 FailureOr<KeyBounds> attn::emitKeyBounds(ProgramBuilder &p,
                                          ElementwiseLowering &values,
                                          ArrayRef<ScoreMask> masks,
                                          Value firstRow, Value lastRow,
                                          Value length, int64_t step) {
-  BoundsEmitter emitter{p, values, firstRow, lastRow, length, p.constant(0)};
-  Range any = emitter.everything(), full = emitter.everything();
-  for (const ScoreMask &mask : masks) {
-    FailureOr<Ranges> ranges = emitter.emit(mask.range);
-    if (failed(ranges))
-      return failure();
-    if (mask.killsKeys)
-      any = emitter.intersect(any, ranges->any);
-    full = emitter.intersect(full, ranges->full);
-  }
-  Value zero = emitter.zero, blockStep = p.constant(step);
-  auto clamp = [&](Value x) { return p.max(zero, p.min(x, length)); };
-  auto down = [&](Value x) { return p.mul(p.floorDiv(x, step), blockStep); };
-  auto up = [&](Value x) { return p.mul(p.ceilDiv(x, step), blockStep); };
-  Value anyLow = down(clamp(any.low)), anyHigh = clamp(any.high);
-  auto count = [&](Value begin, Value end) -> Value {
-    Value blocks = p.ceilDiv(p.max(p.sub(end, begin), zero), step);
-    return p.b.createOrFold<arith::TruncIOp>(p.program.getLoc(),
-                                             p.b.getI32Type(), blocks);
-  };
+  BlockRanges blocks(p, values, firstRow, lastRow, length, step);
+  FailureOr<Ranges> ranges = blocks.of(masks);
+  if (failed(ranges))
+    return failure();
+  BoundsEmitter &emitter = blocks.emitter;
+  Value anyLow = blocks.down(blocks.clamp(ranges->any.low));
+  Value anyHigh = blocks.clamp(ranges->any.high);
   if (llvm::any_of(masks, [](const ScoreMask &m) { return neverFull(m.range); })) {
     Value none = p.constant(0, 32);
-    return KeyBounds{zero, anyLow, zero, none, count(anyLow, anyHigh), none};
+    return KeyBounds{anyLow, anyLow, anyLow, none, none,
+                     blocks.count(anyLow, anyHigh)};
   }
-  Value fullLow = p.max(up(clamp(full.low)), anyLow);
-  Value fullHigh = p.min(down(clamp(full.high)), down(anyHigh));
-  // With no live block, everything alive is "left" of an empty middle.
+  Value fullLow = blocks.up(blocks.clamp(ranges->full.low));
+  bool fromTheStart =
+      matchPattern(fullLow, m_Zero()) && matchPattern(anyLow, m_Zero());
+  fullLow = fromTheStart ? anyLow : p.max(fullLow, anyLow);
+  Value fullHigh =
+      p.min(blocks.down(blocks.clamp(ranges->full.high)), blocks.down(anyHigh));
+  // With no live block, everything alive is "right" of an empty middle.
   Value hasFull =
       emitter.compare(arith::CmpIPredicate::sgt, fullHigh, fullLow);
-  fullLow = emitter.select(hasFull, fullLow, anyHigh);
-  fullHigh = emitter.select(hasFull, fullHigh, anyHigh);
+  if (!fromTheStart)
+    fullLow = emitter.select(hasFull, fullLow, anyLow);
+  fullHigh = emitter.select(hasFull, fullHigh, anyLow);
 
   KeyBounds bounds;
   bounds.fullBegin = fullLow;
-  bounds.fullCount = count(fullLow, fullHigh);
+  bounds.fullCount = blocks.count(fullLow, fullHigh);
   bounds.leftBegin = anyLow;
-  bounds.leftCount = count(anyLow, fullLow);
+  bounds.leftCount = blocks.count(anyLow, fullLow);
   bounds.rightBegin = fullHigh;
-  bounds.rightCount = count(fullHigh, anyHigh);
+  bounds.rightCount = blocks.count(fullHigh, anyHigh);
   return bounds;
+}
+
+FailureOr<KeyHull> attn::emitKeyHull(ProgramBuilder &p,
+                                     ElementwiseLowering &values,
+                                     ArrayRef<ScoreMask> masks, Value firstRow,
+                                     Value lastRow, Value length,
+                                     int64_t step) {
+  BlockRanges blocks(p, values, firstRow, lastRow, length, step);
+  FailureOr<Ranges> ranges = blocks.of(masks);
+  if (failed(ranges))
+    return failure();
+  Value low = blocks.down(blocks.clamp(ranges->any.low));
+  Value count = blocks.count(low, blocks.clamp(ranges->any.high));
+  return KeyHull{low, p.max(count, p.constant(1, 32))};
+}
+
+KeyBounds attn::atLeastOneBlock(ProgramBuilder &p, const KeyBounds &bounds,
+                                const KeyHull &hull) {
+  Location loc = p.program.getLoc();
+  Value total = p.add(p.add(bounds.leftCount, bounds.fullCount), bounds.rightCount);
+  Value empty = p.b.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::eq, total, p.constant(0, 32));
+  auto orHull = [&](Value begin) {
+    return p.b.createOrFold<arith::SelectOp>(loc, empty, hull.begin, begin);
+  };
+  KeyBounds result = bounds;
+  result.fullBegin = orHull(bounds.fullBegin);
+  result.leftBegin = orHull(bounds.leftBegin);
+  result.rightBegin = orHull(bounds.rightBegin);
+  result.rightCount = p.b.createOrFold<arith::SelectOp>(
+      loc, empty, p.constant(1, 32), bounds.rightCount);
+  return result;
 }

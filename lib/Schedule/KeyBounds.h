@@ -13,6 +13,12 @@ struct KeyBounds {
   mlir::Value fullCount, leftCount, rightCount; ///< i32
 };
 
+/// The key blocks that warp groups of one block share.
+struct KeyHull {
+  mlir::Value begin; ///< i64
+  mlir::Value count; ///< i32, at least 1
+};
+
 /// One mask on the way from the scores to the softmax. A mask whose minus
 /// infinity might not survive until the softmax cannot make a key dead, but it
 /// still must hold where a block is called fully live.
@@ -29,6 +35,17 @@ mlir::FailureOr<KeyBounds> emitKeyBounds(ProgramBuilder &p,
                                          mlir::Value firstRow,
                                          mlir::Value lastRow,
                                          mlir::Value length, int64_t step);
+
+/// All blocks that rows [firstRow, lastRow] need, one block even for no key.
+mlir::FailureOr<KeyHull> emitKeyHull(ProgramBuilder &p,
+                                     ElementwiseLowering &values,
+                                     llvm::ArrayRef<ScoreMask> masks,
+                                     mlir::Value firstRow, mlir::Value lastRow,
+                                     mlir::Value length, int64_t step);
+
+/// `bounds` with at least one block, inside `hull`, whatever the masks say.
+KeyBounds atLeastOneBlock(ProgramBuilder &p, const KeyBounds &bounds,
+                          const KeyHull &hull);
 
 } // namespace attn
 

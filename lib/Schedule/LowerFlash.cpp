@@ -158,7 +158,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   if (!parts.out.empty() && !wholeOut)
     grid.push_back({parts.out, s.outColumns, AxisPlace::Column});
   if (!parts.row.empty())
-    grid.push_back({parts.row, s.rows, AxisPlace::Row, /*reversed=*/true});
+    grid.push_back({parts.row, s.rows * std::max<int64_t>(1, s.groups),
+                    AxisPlace::Row, /*reversed=*/true});
   SmallVector<std::string> batch = axesOf(parts.probabilities);
   for (const std::string &axis : axesOf(parts.value))
     if (!llvm::is_contained(batch, axis) && axis != parts.out)
@@ -176,27 +177,48 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   p.placeBlock(grid);
   setAccumulatorLayout(p, s);
 
+  // With warp groups the program is one group's: its rows start further down.
+  const bool grouped = s.groups > 0;
   Value zero = p.constant(0);
-  Value rowStart = parts.row.empty() ? zero : p.places[parts.row].start;
+  Value blockStart = parts.row.empty() ? zero : p.places[parts.row].start;
+  Value rowStart = blockStart;
+  if (grouped) {
+    p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));
+    Value group = tile::GroupIdOp::create(p.b, loc, p.b.getI32Type());
+    Value wide = arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), group);
+    rowStart = p.add(blockStart, p.mul(wide, p.constant(s.rows)));
+    p.places[parts.row].start = rowStart;
+  }
   Value outStart = zero;
   if (p.places.contains(parts.out)) {
     outStart = p.places[parts.out].start;
     p.places.erase(parts.out);
   }
   Type f32 = p.b.getF32Type();
-  Value queryView = p.view(query, parts.row, parts.contracted);
-  Value keyView = p.view(key, parts.keyAxis, parts.contracted);
-  Value valueView = p.view(value, parts.keyAxis, parts.out);
-  Value queryTile = tile::LoadOp::create(
-      p.b, loc, RankedTensorType::get({s.rows, depth}, query.element), queryView,
-      rowStart, zero);
+  auto queryType = RankedTensorType::get({s.rows, depth}, query.element);
+  Value queryTile, keyView, valueView;
+  if (grouped) {
+    queryTile = p.loadBox(query, parts.row, parts.contracted, s.rows * s.groups,
+                          queryType, rowStart, zero);
+  } else {
+    Value queryView = p.view(query, parts.row, parts.contracted);
+    keyView = p.view(key, parts.keyAxis, parts.contracted);
+    valueView = p.view(value, parts.keyAxis, parts.out);
+    queryTile = tile::LoadOp::create(p.b, loc, queryType, queryView, rowStart, zero);
+  }
 
   // Which keys.
-  Value lastRow = rowStart;
-  if (!parts.row.empty())
-    lastRow = p.sub(p.min(p.add(rowStart, p.constant(s.rows)),
-                          p.length(parts.row)),
-                    p.constant(1));
+  auto lastOf = [&](Value first, int64_t rows) {
+    if (parts.row.empty())
+      return first;
+    return p.sub(p.min(p.add(first, p.constant(rows)), p.length(parts.row)),
+                 p.constant(1));
+  };
+  // A group of a ragged last block may have no row at all; it then takes the
+  // last row's keys.
+  Value firstRow = rowStart;
+  if (grouped && s.groups > 1)
+    firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
   MaskAxes maskAxes{parts.row, parts.keyAxis, {}};
   for (const std::string &axis : {parts.row, parts.keyAxis})
     if (auto nest = kernel.axes.find(axis); nest != kernel.axes.end())
@@ -204,11 +226,23 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
         if (!part.empty())
           maskAxes.nested.push_back(part);
   ElementwiseLowering outer(p, kernel.tensorOf);
+  SmallVector<ScoreMask> masks = collectMasks(parts, op, maskAxes);
+  Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
-      emitKeyBounds(p, outer, collectMasks(parts, op, maskAxes), rowStart,
-                    lastRow, p.length(parts.keyAxis), s.columns);
+      emitKeyBounds(p, outer, masks, firstRow, lastOf(rowStart, s.rows), keys,
+                    s.columns);
   if (failed(bounds))
     return failure();
+  KeyHull hull{zero, p.constant(1, 32)};
+  if (grouped) {
+    FailureOr<KeyHull> all =
+        emitKeyHull(p, outer, masks, blockStart,
+                    lastOf(blockStart, s.rows * s.groups), keys, s.columns);
+    if (failed(all))
+      return failure();
+    hull = *all;
+    bounds = atLeastOneBlock(p, *bounds, hull);
+  }
 
   // What is carried.
   auto outType = RankedTensorType::get({s.rows, s.outColumns}, f32);
@@ -225,7 +259,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       if (failed(sink))
         return failure();
     }
-    OnlineSoftmax::State start = online.start(*sink);
+    OnlineSoftmax::State start =
+        grouped ? online.startFolded(*sink) : online.start(*sink);
     inits.append({start.maximum, start.sum});
   }
 
@@ -233,7 +268,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   auto loop = tile::ForKeysOp::create(
       p.b, loc, ValueRange(inits).getTypes(), bounds->fullBegin,
       bounds->fullCount, bounds->leftBegin, bounds->leftCount,
-      bounds->rightBegin, bounds->rightCount, s.columns, inits);
+      bounds->rightBegin, bounds->rightCount, hull.begin, hull.count, s.columns,
+      inits);
   Block *body = p.b.createBlock(&loop.getBody());
   body->addArgument(p.b.getI32Type(), loc);
   Value n0 = body->addArgument(p.b.getI64Type(), loc);
@@ -244,9 +280,18 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   p.columns = s.columns;
   p.places[parts.keyAxis] = {AxisPlace::Column, n0};
   bool tf32 = kernel.tf32 && query.element.isF32();
-  Value keyTile = tile::LoadOp::create(
-      p.b, loc, RankedTensorType::get({s.columns, depth}, key.element), keyView,
-      n0, zero);
+  // Without keys a map still covers one row; reading past it gives zeros.
+  Value boxRow = n0;
+  if (grouped) {
+    Value none = arith::CmpIOp::create(p.b, loc, arith::CmpIPredicate::eq, keys,
+                                       p.constant(0));
+    boxRow = p.add(n0, arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), none));
+  }
+  auto keyType = RankedTensorType::get({s.columns, depth}, key.element);
+  Value keyTile =
+      grouped ? p.loadBox(key, parts.keyAxis, parts.contracted, s.columns, keyType,
+                          boxRow, zero)
+              : tile::LoadOp::create(p.b, loc, keyType, keyView, n0, zero);
   auto scoreType = RankedTensorType::get({s.rows, s.columns}, f32);
   Value none = arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(scoreType, p.b.getF32FloatAttr(0)));
@@ -270,7 +315,14 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
 
   SmallVector<Value> next;
   Value probability = tailed, accumulator = carried[0];
-  if (parts.softmax) {
+  if (parts.softmax && grouped) {
+    OnlineSoftmax::FoldedStep step =
+        online.stepFolded(OnlineSoftmax::State{carried[1], carried[2]}, tailed);
+    probability = step.probability;
+    accumulator = tile::RescaleOp::create(p.b, loc, outType, accumulator,
+                                          step.correction, step.moved);
+    next = {step.next.maximum, step.next.sum};
+  } else if (parts.softmax) {
     OnlineSoftmax::Step step =
         online.step(OnlineSoftmax::State{carried[1], carried[2]}, tailed);
     probability = step.probability;
@@ -282,9 +334,12 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   if (elementOf(probability) != value.element)
     probability = arith::TruncFOp::create(
         p.b, loc, typeLike(probability, value.element), probability);
-  Value valueTile = tile::LoadOp::create(
-      p.b, loc, RankedTensorType::get({s.columns, s.outColumns}, value.element),
-      valueView, n0, outStart);
+  auto valueType =
+      RankedTensorType::get({s.columns, s.outColumns}, value.element);
+  Value valueTile =
+      grouped ? p.loadBox(value, parts.keyAxis, parts.out, s.columns, valueType,
+                          boxRow, zero)
+              : tile::LoadOp::create(p.b, loc, valueType, valueView, n0, outStart);
   accumulator =
       tile::DotOp::create(p.b, loc, outType, probability, valueTile, accumulator,
                           /*transposed=*/false, tf32);
@@ -303,6 +358,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
         .push_back(i);
   if (parts.softmax) {
     OnlineSoftmax::State end{loop.getResult(1), loop.getResult(2)};
+    if (grouped)
+      end = online.reduceSum(end);
     output = arith::MulFOp::create(
         p.b, loc, output,
         p.expand(online.inverse(end.sum), s.rows, s.outColumns));

@@ -41,6 +41,10 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
                      tile::AccumulatorAttr::get(p.b.getContext(), s.warps,
                                                 s.rows / (16 * s.warps)));
   p.program->setAttr("tile.stages", p.b.getI64IntegerAttr(s.stages));
+  if (s.groups > 0) {
+    p.program->setAttr("tile.vote", p.b.getI64IntegerAttr(s.vote));
+    p.program->setAttr("tile.turns", p.b.getI64IntegerAttr(s.turns));
+  }
 }
 
 void attn::setRowsLayout(ProgramBuilder &p, const Schedule &s) {

@@ -75,6 +75,50 @@ OnlineSoftmax::Step OnlineSoftmax::step(State state, Value scores) {
   return step;
 }
 
+OnlineSoftmax::State OnlineSoftmax::startFolded(Value sink) {
+  Location loc = p.program.getLoc();
+  State state = start(sink);
+  auto type = RankedTensorType::get({p.rows, 8}, p.b.getF32Type());
+  Value nothing = arith::ConstantOp::create(
+      p.b, loc, DenseElementsAttr::get(type, p.b.getF32FloatAttr(0)));
+  if (!sink) {
+    state.sum = nothing;
+    return state;
+  }
+  Value column = tile::IndexOp::create(
+      p.b, loc, RankedTensorType::get({1, 8}, p.b.getI32Type()), p.constant(0));
+  Value first = arith::CmpIOp::create(p.b, loc, arith::CmpIPredicate::eq, column,
+                                      p.intLike(column, 0));
+  state.sum = arith::SelectOp::create(p.b, loc, p.expand(first, p.rows, 8),
+                                      p.expand(state.sum, p.rows, 8), nothing);
+  return state;
+}
+
+OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores) {
+  Location loc = p.program.getLoc();
+  Type rowType = state.maximum.getType();
+  auto running = tile::RunningMaxOp::create(
+      p.b, loc, rowType, rowType, p.b.getI1Type(), tile::SoftmaxForm::Running,
+      scores, state.maximum, llvm::APFloat(static_cast<float>(factor)));
+  FoldedStep step;
+  step.next.maximum = running.getNext();
+  step.correction = running.getCorrection();
+  step.moved = running.getMoved();
+  step.probability = probability(scores, shift(step.next.maximum));
+  Value sum = tile::FoldOp::create(p.b, loc, state.sum.getType(),
+                                   tile::ReduceKind::Add, step.probability);
+  step.next.sum = math::FmaOp::create(p.b, loc, state.sum,
+                                      p.expand(step.correction, p.rows, 8), sum);
+  return step;
+}
+
+OnlineSoftmax::State OnlineSoftmax::reduceSum(State state) {
+  state.sum = tile::ReduceOp::create(p.b, p.program.getLoc(),
+                                     state.maximum.getType(),
+                                     tile::ReduceKind::Add, state.sum);
+  return state;
+}
+
 Value OnlineSoftmax::inverse(Value sum) {
   Location loc = p.program.getLoc();
   Value empty = arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ, sum,

@@ -39,6 +39,21 @@ public:
   /// logit that takes part in the sum and has no value.
   State start(mlir::Value sink);
   Step step(State state, mlir::Value scores);
+
+  /// The same with the sum kept unreduced, rows x 8 (tile.fold), and the maximum
+  /// moved by tile.running_max. Used where lanes should not wait for each other
+  /// in every block.
+  State startFolded(mlir::Value sink);
+  struct FoldedStep {
+    State next;
+    mlir::Value probability;
+    mlir::Value correction; ///< rows x 1
+    mlir::Value moved;      ///< i1
+  };
+  FoldedStep stepFolded(State state, mlir::Value scores);
+  /// `state` with its sum reduced.
+  State reduceSum(State state);
+
   /// What is subtracted: the maximum, or 0 where it is minus infinity.
   mlir::Value shift(mlir::Value maximum);
   mlir::Value probability(mlir::Value scores, mlir::Value shift);

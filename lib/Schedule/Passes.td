@@ -61,6 +61,30 @@ def StageLoadsPass : Pass<"tile-stage-loads", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::func::FuncOp"> {
+  let summary = "One thread brings tiles, warp groups compute";
+  let description = [{
+    A program with `tile.groups` becomes a `tile.specialize`: a producer that
+    fills rings of `tile.stages` stages through tensor maps, and consumer warp
+    groups whose score product of one block runs together with the value product
+    of the block before. Masked blocks come first, in a loop of their own.
+    `tile.turns` orders the groups on the tensor cores, `tile.vote` moves the
+    running maximum by vote in live blocks. Other programs stay as they are.
+
+    Precondition: operands of both products are read by `tile.load_box`.
+    Postcondition: no `tile.for_keys`, `tile.load_box` or `tile.mask` is left in
+    a program with `tile.groups`.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def ExpandRunningMaxPass : Pass<"tile-expand-running-max", "::mlir::func::FuncOp"> {
+  let summary = "Turn tile.running_max and tile.rescale into elementary operations";
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
   let summary = "Split the key loop into fully live and partly masked blocks";
   let description = [{

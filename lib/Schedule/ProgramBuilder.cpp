@@ -126,6 +126,41 @@ Value ProgramBuilder::scalar(StringRef name, Type type) {
   return argument("v:" + name.str(), type, describe("scalar", name, ""));
 }
 
+Value ProgramBuilder::map(const TensorInfo &tensor, StringRef rowAxis,
+                          StringRef columnAxis, int64_t boxRows) {
+  SmallVector<Attribute> axisNames{b.getStringAttr(columnAxis),
+                                   b.getStringAttr(rowAxis)};
+  SmallVector<int64_t> box{64, boxRows};
+  for (const std::string &axis : llvm::reverse(tensor.axes))
+    if (axis != rowAxis && axis != columnAxis) {
+      axisNames.push_back(b.getStringAttr(axis));
+      box.push_back(1);
+    }
+  DictionaryAttr what = b.getDictionaryAttr(
+      {b.getNamedAttr("kind", b.getStringAttr("map")),
+       b.getNamedAttr("name", b.getStringAttr(tensor.name)),
+       b.getNamedAttr("axes", b.getArrayAttr(axisNames)),
+       b.getNamedAttr("box", b.getDenseI64ArrayAttr(box))});
+  return argument("m:" + tensor.name + ":" + std::to_string(boxRows),
+                  tile::MapType::get(b.getContext(), tensor.element), what);
+}
+
+Value ProgramBuilder::loadBox(const TensorInfo &tensor, StringRef rowAxis,
+                              StringRef columnAxis, int64_t boxRows,
+                              RankedTensorType type, Value row, Value column) {
+  Location loc = program.getLoc();
+  // Lengths are below 2^30, so coordinates fit.
+  auto narrow = [&](Value v) {
+    return b.createOrFold<arith::TruncIOp>(loc, b.getI32Type(), v);
+  };
+  SmallVector<Value> at{narrow(column), narrow(row)};
+  for (const std::string &axis : llvm::reverse(tensor.axes))
+    if (axis != rowAxis && axis != columnAxis)
+      at.push_back(index(axis, b.getI32Type()));
+  return tile::LoadBoxOp::create(b, loc, type,
+                                 map(tensor, rowAxis, columnAxis, boxRows), at);
+}
+
 void ProgramBuilder::finish() {
   Block &body = program.getBody().front();
   program.setFunctionType(b.getFunctionType(body.getArgumentTypes(), {}));
@@ -164,8 +199,12 @@ Value ProgramBuilder::floorDiv(Value x, int64_t divisor) {
     return b.createOrFold<arith::ShRSIOp>(
         program.getLoc(), x,
         constant(llvm::Log2_64(static_cast<uint64_t>(divisor))));
-  return b.createOrFold<arith::FloorDivSIOp>(program.getLoc(), x,
-                                             constant(divisor));
+  Location loc = program.getLoc();
+  Value d = constant(divisor), zero = constant(0);
+  Value rest = b.createOrFold<arith::RemSIOp>(loc, x, d);
+  Value below = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, rest, zero);
+  Value quotient = b.createOrFold<arith::DivSIOp>(loc, x, d);
+  return sub(quotient, b.createOrFold<arith::ExtUIOp>(loc, b.getI64Type(), below));
 }
 
 Value ProgramBuilder::ceilDiv(Value x, int64_t divisor) {

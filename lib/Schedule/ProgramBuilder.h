@@ -70,6 +70,16 @@ public:
   mlir::Value stride(const TensorInfo &tensor, llvm::StringRef axis);
   mlir::Value length(llvm::StringRef axis);
   mlir::Value scalar(llvm::StringRef name, mlir::Type type);
+  /// A tensor map whose boxes are `boxRows` along `rowAxis` and 64 along
+  /// `columnAxis`; the tensor's other axes follow in its order, innermost first.
+  mlir::Value map(const TensorInfo &tensor, llvm::StringRef rowAxis,
+                  llvm::StringRef columnAxis, int64_t boxRows);
+  /// The tile whose first element is at (row, column), both i64, read through
+  /// that map.
+  mlir::Value loadBox(const TensorInfo &tensor, llvm::StringRef rowAxis,
+                      llvm::StringRef columnAxis, int64_t boxRows,
+                      mlir::RankedTensorType type, mlir::Value row,
+                      mlir::Value column);
 
   // Scalar arithmetic on i64.
   mlir::Value constant(int64_t value, unsigned width = 64);

@@ -20,7 +20,8 @@ static constexpr Field kFields[] = {
     {"rows", &Schedule::rows},     {"columns", &Schedule::columns},
     {"out", &Schedule::outColumns}, {"depth", &Schedule::depth},
     {"warps", &Schedule::warps},   {"vector", &Schedule::vector},
-    {"stages", &Schedule::stages}};
+    {"stages", &Schedule::stages}, {"groups", &Schedule::groups},
+    {"vote", &Schedule::vote},     {"turns", &Schedule::turns}};
 
 DictionaryAttr attn::scheduleAttr(OpBuilder &b, const Schedule &schedule) {
   SmallVector<NamedAttribute> fields;
@@ -44,7 +45,10 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.stages > 0 && schedule.stages <= 8 &&
                   schedule.rows <= 1024 && schedule.columns <= 4096 &&
                   schedule.depth <= 1024 && schedule.outColumns >= 0 &&
-                  schedule.outColumns <= 1024;
+                  schedule.outColumns <= 1024 && schedule.groups >= 0 &&
+                  schedule.groups <= 4 && schedule.vote >= 0 &&
+                  schedule.vote <= 1 && schedule.turns >= 0 &&
+                  schedule.turns <= 2;
   if (!positive)
     return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "
                             "stages, positive tiles of at most 1024 rows");
@@ -52,6 +56,10 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
 }
 
 std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
+  if (s.groups > 0)
+    return fmt::format("{} groups x {}x{}, {} stages{}{}", s.groups, s.rows,
+                       s.columns, s.stages, s.vote ? ", vote" : "",
+                       s.turns ? fmt::format(", turns {}", s.turns) : "");
   std::string text = fmt::format("tile {}x{}, {} warps", s.rows, s.columns, s.warps);
   if (kind == KernelKind::Matmul)
     text += fmt::format(", depth {}", s.depth);
@@ -71,6 +79,7 @@ std::string attn::kernelFingerprint(KernelOp kernel, KernelKind kind,
   std::string dtype;
   llvm::raw_string_ostream(dtype) << element;
   std::string unit = !matmul            ? ""
+                     : s.groups > 0     ? "_wgmma"
                      : !element.isF32() ? "_mma16816"
                      : tf32             ? "_mma1688tf32"
                                         : "_fma";

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/KeyBlocks.h"
+#include "lib/Schedule/LowerMask.h"
 #include "lib/Schedule/Passes.h"
 
 #include "dialect/Tile/Tile.h"
@@ -27,26 +28,26 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// Makes `mask` a select, or drops it where every key is known to be alive.
-static void lowerMask(tile::MaskOp mask, bool live) {
+Value attn::lowerMask(tile::MaskOp mask, bool live) {
   OpBuilder b(mask);
-  if (live) {
-    mask.replaceAllUsesWith(mask.getValue());
-  } else {
+  Value value = mask.getValue();
+  if (!live) {
     auto type = cast<RankedTensorType>(mask.getType());
     Type element = type.getElementType();
-    const llvm::fltSemantics &semantics = cast<FloatType>(element).getFloatSemantics();
-    llvm::APFloat fill = mask.getZero() ? llvm::APFloat::getZero(semantics)
-                                  : llvm::APFloat::getInf(semantics, true);
+    const llvm::fltSemantics &semantics =
+        cast<FloatType>(element).getFloatSemantics();
+    llvm::APFloat fill = mask.getZero()
+                             ? llvm::APFloat::getZero(semantics)
+                             : llvm::APFloat::getInf(semantics, true);
     Value filler = arith::ConstantOp::create(
         b, mask.getLoc(),
         DenseElementsAttr::get(type, b.getFloatAttr(element, fill)));
-    mask.replaceAllUsesWith(arith::SelectOp::create(b, mask.getLoc(),
-                                                    mask.getPredicate(),
-                                                    mask.getValue(), filler)
-                                .getResult());
+    value = arith::SelectOp::create(b, mask.getLoc(), mask.getPredicate(), value,
+                                    filler);
   }
+  mask.replaceAllUsesWith(value);
   mask.erase();
+  return value;
 }
 
 /// One scf.for over iterations [first, last) of `keys`, its body cloned.

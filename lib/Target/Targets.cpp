@@ -28,6 +28,13 @@ const std::vector<CompileTarget> &attn::target::compileTargets() {
        {Feature::MmaSync, Feature::CpAsync},
        99 * 1024,
        {"reference", "naive", "inplace", "fused", "flash", "pipelined"}},
+      {"sm_90a",
+       90,
+       true,
+       {Feature::MmaSync, Feature::CpAsync, Feature::Wgmma, Feature::Tma},
+       227 * 1024,
+       {"reference", "naive", "inplace", "fused", "flash", "pipelined",
+        "specialized"}},
   };
   return targets;
 }
@@ -44,7 +51,7 @@ bool attn::target::runsOn(const std::string &name, int capability,
   const CompileTarget *target = findTarget(name);
   if (!target) {
     why = fmt::format("target '{}' is unknown to this build; compile the spec "
-                      "for one of: cpu, sm_80",
+                      "for one of: cpu, sm_80, sm_90a",
                       name);
     return false;
   }

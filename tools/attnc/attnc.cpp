@@ -8,6 +8,7 @@
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
 #include "lib/Pipelines/Compile.h"
+#include "lib/Target/Targets.h"
 #include "lib/Spec/Parse.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -193,6 +194,9 @@ int main(int argc, char **argv) {
           attn::CompileOptions options;
           options.pipeline = {level, target, tf32, schedule};
           options.cubinArchs = archList;
+          // Code for one chip's own instructions assembles for that chip only.
+          if (!archList.empty() && attn::target::findTarget(target)->exact)
+            options.cubinArchs = {target};
           options.allowSpills = allowSpills;
           auto compiled =
               attn::compileLevel(context, parsed.module, kernel, options);

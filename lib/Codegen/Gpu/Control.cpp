@@ -25,7 +25,7 @@ LogicalResult GpuEmitter::emitBlock(Block &block) {
 LogicalResult GpuEmitter::emitOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (auto tile = dyn_cast<RankedTensorType>(type))
-      if (!isa<tile::SharedReadOp>(op) && failed(checkFits(op, tile)))
+      if (!isa<tile::SharedReadOp, tile::SlabReadOp>(op) && failed(checkFits(op, tile)))
         return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<tile::BlockIdOp>([&](auto block) {
@@ -61,12 +61,44 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::CopyAsyncOp>([&](auto o) { return emitCopy(o); })
       .Case<tile::SharedReadOp>([&](auto o) { return emitSharedRead(o); })
       .Case<tile::DotOp>([&](auto o) { return emitDot(o); })
+      .Case<tile::GroupIdOp>([&](auto group) {
+        scalars[group.getResult()] = t.sub(roleGroup, t.c32(1));
+        return success();
+      })
+      .Case<tile::AllocSlabsOp>([&](auto o) { return emitAllocSlabs(o); })
+      .Case<tile::AllocSignalsOp>([&](auto o) { return emitAllocSignals(o); })
+      .Case<tile::SignalWaitOp>([&](auto o) { return emitSignalWait(o); })
+      .Case<tile::SignalArriveOp>([&](auto o) { return emitSignalArrive(o); })
+      .Case<tile::CopyBoxOp>([&](auto o) { return emitCopyBox(o); })
+      .Case<tile::SlabReadOp>([&](auto o) { return emitSlabRead(o); })
+      .Case<tile::DotAsyncOp>([&](auto o) { return emitDotAsync(o); })
+      .Case<tile::DotWaitOp>([&](auto o) { return emitDotWait(o); })
+      .Case<tile::SpecializeOp>([&](auto o) { return emitSpecialize(o); })
+      .Case<tile::TurnWaitOp>([&](auto o) { return emitTurnWait(o); })
+      .Case<tile::TurnPassOp>([&](auto o) { return emitTurnPass(o); })
+      .Case<tile::FoldOp>([&](auto o) { return emitFold(o); })
+      .Case<tile::AnyOp>([&](auto o) { return emitAny(o); })
+      .Case<tile::LoadBoxOp>([&](auto o) {
+        return o.emitOpError("must be gone before tile-to-nvvm; run "
+                             "tile-specialize-warps first");
+      })
+      .Case<tile::RunningMaxOp, tile::RescaleOp>([&](auto o) {
+        return o.emitOpError("must be gone before tile-to-nvvm; run "
+                             "tile-expand-running-max first");
+      })
       .Case<arith::ConstantOp>([&](auto o) { return emitConstant(o); })
       .Case<tile::ForKeysOp, tile::MaskOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "
                              "tile-split-key-loop first");
       })
       .Default([&](Operation *o) { return emitElementwise(o); });
+}
+
+/// 16-bit floats are carried two a register, as products want them.
+bool GpuEmitter::travelsPacked(RankedTensorType tile) {
+  Type element = tile.getElementType();
+  return (element.isF16() || element.isBF16()) && tile.getDimSize(1) != 1 &&
+         columnSlots(tile) % 2 == 0;
 }
 
 LogicalResult GpuEmitter::carriedTypes(Operation *op, Type type,
@@ -78,7 +110,11 @@ LogicalResult GpuEmitter::carriedTypes(Operation *op, Type type,
   }
   if (failed(checkFits(op, tile)))
     return failure();
-  types.append(rowSlots(tile) * columnSlots(tile), tile.getElementType());
+  int64_t slots = rowSlots(tile) * columnSlots(tile);
+  if (travelsPacked(tile))
+    types.append(slots / 2, t.i32());
+  else
+    types.append(slots, tile.getElementType());
   return success();
 }
 
@@ -90,7 +126,14 @@ LogicalResult GpuEmitter::flatten(Operation *op, Value value,
   }
   if (!tiles.contains(value))
     return op->emitError("cannot carry a stage of shared memory");
-  llvm::append_range(flat, expanded(value).values);
+  Slots slots = expanded(value);
+  if (!travelsPacked(cast<RankedTensorType>(value.getType()))) {
+    llvm::append_range(flat, slots.values);
+    return success();
+  }
+  for (size_t i = 0; i < slots.values.size(); i += 2)
+    flat.push_back(
+        t.bitcast(t.pair(slots.values[i], slots.values[i + 1]), t.i32()));
   return success();
 }
 
@@ -102,8 +145,19 @@ void GpuEmitter::unflatten(Value value, ValueRange flat, unsigned &position) {
   Slots slots;
   slots.rows = rowSlots(value.getType());
   slots.columns = columnSlots(value.getType());
-  for (int64_t i = 0; i < slots.rows * slots.columns; ++i)
-    slots.values.push_back(flat[position++]);
+  auto tile = cast<RankedTensorType>(value.getType());
+  if (travelsPacked(tile)) {
+    Type pair = VectorType::get({2}, tile.getElementType());
+    for (int64_t i = 0; i < slots.rows * slots.columns / 2; ++i) {
+      Value both = t.bitcast(flat[position++], pair);
+      for (int64_t k = 0; k < 2; ++k)
+        slots.values.push_back(
+            LLVM::ExtractElementOp::create(t.b, t.loc, both, t.c32(k)));
+    }
+  } else {
+    for (int64_t i = 0; i < slots.rows * slots.columns; ++i)
+      slots.values.push_back(flat[position++]);
+  }
   tiles[value] = slots;
 }
 
@@ -132,8 +186,12 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp op) {
                                  scalar(op.getStep()), inits);
   scalars[op.getInductionVar()] = loop.getInductionVar();
   unsigned position = 0;
-  for (Value argument : op.getRegionIterArgs())
-    unflatten(argument, loop.getRegionIterArgs(), position);
+  {
+    OpBuilder::InsertionGuard guard(t.b);
+    t.b.setInsertionPointToStart(loop.getBody());
+    for (Value argument : op.getRegionIterArgs())
+      unflatten(argument, loop.getRegionIterArgs(), position);
+  }
   if (failed(emitRegion(*op.getBody(), *loop.getBody())))
     return failure();
   position = 0;

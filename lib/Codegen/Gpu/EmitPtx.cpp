@@ -36,9 +36,11 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(llvm::StringRef chip,
   llvm::TargetOptions options;
   // a * b + c may become one rounding: C11 leaves room for the better result.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  // PTX 7.5 has all that sm_80 code uses, and older drivers take it.
+  // PTX 7.5 has all that sm_80 code uses, and older drivers take it; wgmma and
+  // tensor copies need 8.0.
+  const char *version = chip == "sm_80" ? "+ptx75" : "+ptx80";
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, chip, "+ptx75", options, llvm::Reloc::PIC_, std::nullopt,
+      triple, chip, version, options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));
 }
 
@@ -58,7 +60,8 @@ static void markAssemblyConvergent(llvm::Module &code) {
 }
 
 std::unique_ptr<llvm::Module> attn::translateForGpu(ModuleOp module,
-                                                    llvm::LLVMContext &context) {
+                                                    llvm::LLVMContext &context,
+                                                    llvm::StringRef chip) {
   DialectRegistry registry;
   registerAllGPUToLLVMIRTranslations(registry);
   module.getContext()->appendDialectRegistry(registry);
@@ -73,7 +76,7 @@ std::unique_ptr<llvm::Module> attn::translateForGpu(ModuleOp module,
     return nullptr;
   }
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = machineFor("sm_80", error);
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor(chip, error);
   if (!machine) {
     module.emitError("LLVM has no NVPTX target: ") << error;
     return nullptr;
@@ -98,7 +101,7 @@ std::unique_ptr<llvm::Module> attn::translateForGpu(ModuleOp module,
 
 FailureOr<PtxModule> attn::emitPtx(ModuleOp module, llvm::StringRef chip) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateForGpu(module, context);
+  std::unique_ptr<llvm::Module> code = translateForGpu(module, context, chip);
   if (!code)
     return failure();
   for (llvm::Function &function : *code)

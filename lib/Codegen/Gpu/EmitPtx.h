@@ -29,7 +29,8 @@ struct PtxModule {
 /// The gpu.module in a module that addGpuCodegenPasses lowered, as optimised
 /// LLVM IR. Null after an error on the module.
 std::unique_ptr<llvm::Module> translateForGpu(mlir::ModuleOp module,
-                                              llvm::LLVMContext &context);
+                                              llvm::LLVMContext &context,
+                                              llvm::StringRef chip);
 
 /// PTX for `chip` ("sm_80"), all kernels in one text. An unresolved library
 /// call is an error.

@@ -31,8 +31,12 @@ LogicalResult GpuEmitter::emit() {
   Block &entry = kernel.getBody().front();
   t.b.setInsertionPointToStart(&entry);
   // 1-d blocks: the thread index is the linear one.
-  thread = NVVM::ThreadIdXOp::create(t.b, t.loc, t.i32());
-  thread = t.bitAnd(thread, llvm::PowerOf2Ceil(layout.threads()) - 1);
+  blockThread = NVVM::ThreadIdXOp::create(t.b, t.loc, t.i32());
+  if (program->hasAttr("tile.groups")) {
+    // Through a shuffle, so that the assembler knows it as uniform over a warp.
+    roleGroup = t.shuffleFrom(t.shiftRight(blockThread, 7), t.c32(0));
+  }
+  thread = t.bitAnd(blockThread, llvm::PowerOf2Ceil(layout.threads()) - 1);
   lane = t.bitAnd(thread, 31);
   warp = t.shiftRight(thread, 5);
   if (layout.accumulator) {

@@ -56,6 +56,22 @@ struct Operand {
   SmallVector<SmallVector<SmallVector<Value>>> fragments;
 };
 
+/// One tile.alloc_slabs: stages of slabs of 64 columns.
+struct SlabRing {
+  int64_t rows = 0, slabs = 0;
+  int64_t offset = 0; ///< Bytes from the start of dynamic shared memory.
+
+  int64_t slabBytes() const { return rows * 128; }
+  int64_t stageBytes() const { return slabs * slabBytes(); }
+};
+
+/// A tile.slab_read: where it starts, as the low word of a matrix descriptor
+/// without its leading offset.
+struct SlabOperand {
+  SlabRing ring;
+  Value low; ///< i32
+};
+
 class GpuEmitter {
 public:
   /// `kernel` is empty but for its entry block, with the program's arguments.
@@ -75,6 +91,7 @@ private:
   LogicalResult emitFor(scf::ForOp op);
   LogicalResult emitIf(scf::IfOp op);
   /// The scalars that carry a value of `type`, and back.
+  bool travelsPacked(RankedTensorType tile);
   LogicalResult carriedTypes(Operation *op, Type type, SmallVectorImpl<Type> &types);
   LogicalResult flatten(Operation *op, Value value, SmallVectorImpl<Value> &flat);
   void unflatten(Value value, ValueRange flat, unsigned &position);
@@ -96,6 +113,8 @@ private:
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
   LogicalResult emitGather(tile::GatherOp op);
+  void storeQuads(const Window &view, Value row, Value column,
+                  const Slots &from, int64_t rows, int64_t columns);
 
   //===--- Shared.cpp -------------------------------------------------------===//
   LogicalResult emitAlloc(tile::AllocSharedOp op);
@@ -117,6 +136,22 @@ private:
   bool holdInRegisters(tile::SharedReadOp op);
   LogicalResult emitTensorDot(tile::DotOp op, Slots &c);
   LogicalResult emitScalarDot(tile::DotOp op, Slots &c);
+
+  //===--- Async.cpp --------------------------------------------------------===//
+  LogicalResult emitAllocSlabs(tile::AllocSlabsOp op);
+  LogicalResult emitAllocSignals(tile::AllocSignalsOp op);
+  LogicalResult emitSignalWait(tile::SignalWaitOp op);
+  LogicalResult emitSignalArrive(tile::SignalArriveOp op);
+  LogicalResult emitCopyBox(tile::CopyBoxOp op);
+  LogicalResult emitSlabRead(tile::SlabReadOp op);
+  LogicalResult emitDotAsync(tile::DotAsyncOp op);
+  LogicalResult emitDotWait(tile::DotWaitOp op);
+  LogicalResult emitSpecialize(tile::SpecializeOp op);
+  LogicalResult emitTurnWait(tile::TurnWaitOp op);
+  LogicalResult emitTurnPass(tile::TurnPassOp op);
+  LogicalResult emitFold(tile::FoldOp op);
+  LogicalResult emitAny(tile::AnyOp op);
+  Value signalAddress(Value signals, Value slot);
 
   //===--- GpuEmitter.cpp ---------------------------------------------------===//
   Value scalar(Value value) { return scalars.lookup(value); }
@@ -149,6 +184,8 @@ private:
 
   /// Computed once in the entry block (i32).
   Value thread, lane, warp, threadRow, threadColumn, sharedBase;
+  Value blockThread; ///< Thread of the block; `thread` is that of the program.
+  Value roleGroup;   ///< Warp group of the block, 0 for the producer.
   Operation *entryEnd = nullptr; ///< Per-thread constants go before this.
   std::map<std::tuple<int64_t, int>, Value> matrixOffsets;
 
@@ -157,6 +194,9 @@ private:
   llvm::DenseMap<Value, Window> windows;
   llvm::DenseMap<Value, Buffer> buffers;
   llvm::DenseMap<Value, Operand> operands;
+  llvm::DenseMap<Value, SlabRing> slabRings;
+  llvm::DenseMap<Value, SlabOperand> slabOperands;
+  llvm::DenseMap<Value, int64_t> signalOffsets;
   int64_t allocated = 0;
 };
 

@@ -118,6 +118,61 @@ LogicalResult GpuEmitter::emitLoad(tile::LoadOp op) {
   return success();
 }
 
+/// Four words that a lane of a quad holds of columns 8 c + 2 q (c = 0..3) become
+/// the four words of columns 8 q .. 8 q + 7: a transposition in two exchanges.
+static SmallVector<Value> transposeQuad(ThreadCode &t, Value odd, Value upper,
+                                        ArrayRef<Value> x) {
+  Value r0 = t.shuffleXor(t.select(odd, x[0], x[1]), 1);
+  Value r1 = t.shuffleXor(t.select(odd, x[2], x[3]), 1);
+  Value low[] = {t.select(odd, r0, x[0]), t.select(odd, x[1], r0)};
+  Value high[] = {t.select(odd, r1, x[2]), t.select(odd, x[3], r1)};
+  SmallVector<Value> words(4);
+  for (int64_t i = 0; i < 2; ++i) {
+    Value other = t.shuffleXor(t.select(upper, low[i], high[i]), 2);
+    Value own = t.select(upper, high[i], low[i]);
+    words[i] = t.select(upper, other, own);
+    words[2 + i] = t.select(upper, own, other);
+  }
+  return words;
+}
+
+/// 16-bit tiles of the accumulator layout in pieces of 16 bytes: a lane's own
+/// pieces are 4 bytes, so the four lanes that share a row first exchange them.
+void GpuEmitter::storeQuads(const Window &view, Value row, Value column,
+                            const Slots &from, int64_t rows, int64_t columns) {
+  Value quad = t.bitAnd(lane, 3);
+  Value odd = t.less(t.c32(0), t.bitAnd(quad, 1));
+  Value upper = t.less(t.c32(1), quad);
+  Value own = t.add(column, t.wide(t.mul(quad, 8)));
+  Value rowLimit = t.narrow(t.sub(view.rows, row));
+  Value columnLimit = t.narrow(t.sub(view.columns, own));
+  Value offset = t.add(t.add(view.offset, t.mul(row, view.rowStride)), own);
+  Value first = t.element(view.base, offset, view.element);
+  Type pairType = VectorType::get({2}, view.element);
+  for (int64_t i = 0; i < rows; ++i) {
+    Value pointer = first;
+    if (int64_t delta = layout.rowDelta(i))
+      pointer = t.element(first, t.mul(view.rowStride, delta), view.element);
+    Value rowInside = t.less(t.c32(layout.rowDelta(i)), rowLimit);
+    for (int64_t g = 0; g < columns / 8; ++g) {
+      SmallVector<Value> words;
+      for (int64_t c = 0; c < 4; ++c)
+        words.push_back(t.bitcast(t.pair(from.at(i, 8 * g + 2 * c),
+                                         from.at(i, 8 * g + 2 * c + 1)),
+                                  t.i32()));
+      SmallVector<Value> values;
+      for (Value word : transposeQuad(t, odd, upper, words)) {
+        Value both = t.bitcast(word, pairType);
+        for (int64_t k = 0; k < 2; ++k)
+          values.push_back(
+              LLVM::ExtractElementOp::create(t.b, t.loc, both, t.c32(k)));
+      }
+      Value inside = t.both(rowInside, t.less(t.c32(32 * g), columnLimit));
+      t.storeGlobal(inside, pointer, 64 * g, values);
+    }
+  }
+}
+
 LogicalResult GpuEmitter::emitStore(tile::StoreOp op) {
   auto tile = cast<RankedTensorType>(op.getValue().getType());
   if (operands.contains(op.getValue()))
@@ -128,6 +183,16 @@ LogicalResult GpuEmitter::emitStore(tile::StoreOp op) {
   Slots from = slotsOf(op.getValue());
   int64_t rows = rowSlots(tile), columns = columnSlots(tile);
   Value row = t.add(scalar(op.getRow()), t.wide(rowBase(tile)));
+  APInt length;
+  if (layout.accumulator && view.aligned % 8 == 0 && view.aligned > 0 &&
+      byteSize(view.element) == 2 && tile.getDimSize(0) != 1 &&
+      tile.getDimSize(1) % 32 == 0 && isMultiple(op.getColumn(), 8) &&
+      matchPattern(view.columns, m_ConstantInt(&length)) &&
+      length.urem(8) == 0) {
+    storeQuads(view, row, scalar(op.getColumn()), expanded(op.getValue()), rows,
+               columns);
+    return success();
+  }
   Value column = t.add(scalar(op.getColumn()), t.wide(columnBase(tile)));
   // Of the threads that hold the same row (column) value, the first writes it.
   Value own;

@@ -22,10 +22,16 @@ using namespace attn;
 static Type parameterType(Type type) {
   if (isa<tile::PtrType>(type))
     return LLVM::LLVMPointerType::get(type.getContext(), 1);
+  if (isa<tile::MapType>(type)) // By value, in the kernel's parameter space.
+    return LLVM::LLVMPointerType::get(type.getContext());
   return type;
 }
 
 static int64_t threadsOf(func::FuncOp program) {
+  int64_t all = 0;
+  program.walk([&](tile::SpecializeOp op) { all = 128 * (op.getGroups() + 1); });
+  if (all)
+    return all;
   Attribute layout = program->getAttr(tile::kLayoutAttr);
   if (auto accumulator = dyn_cast<tile::AccumulatorAttr>(layout))
     return 32 * accumulator.getWarps();
@@ -46,6 +52,16 @@ static LogicalResult lowerProgram(OpBuilder &b, func::FuncOp program,
   kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                   b.getDenseI32ArrayAttr({threads}));
+  // One block a multiprocessor: the register budgets of the roles assume it.
+  if (program->hasAttr("tile.groups"))
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
+  for (auto [i, argument] : llvm::enumerate(program.getArgumentTypes()))
+    if (isa<tile::MapType>(argument)) {
+      auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+      kernel.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+    }
   kernel.addEntryBlock(b);
   attn::gpu::GpuEmitter emitter(program, kernel, shared);
   if (failed(emitter.emit()))

@@ -1,0 +1,223 @@
+//===- TileAsyncOps.td - asynchronous forms of the tile dialect -*- tablegen -*-===//
+//
+// What Hopper adds: copies made by an engine, matrix products that run on while
+// the warp does something else, warp groups with roles. Included by TileOps.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_DIALECT_TILE_ASYNC_OPS_TD
+#define ATTN_DIALECT_TILE_ASYNC_OPS_TD
+
+//===----------------------------------------------------------------------===//
+// Before the asynchronous passes
+//===----------------------------------------------------------------------===//
+
+def Tile_GroupIdOp : Tile_Op<"group_id", [Pure]> {
+  let summary = "Which of the block's consumer warp groups this is";
+  let description = [{
+    A program with `tile.groups = W` describes one of W warp groups that share
+    the keys of a block; it owns rows `64 * group_id` onward of the block's.
+  }];
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_LoadBoxOp : Tile_Op<"load_box", [Pure]> {
+  let summary = "Reads a tile through a tensor map; zero outside the tensor";
+  let description = [{
+    `at` holds the coordinates of the tile's first element, innermost axis
+    (columns) first, then rows, then batch axes.
+  }];
+  let arguments = (ins Tile_MapType:$map, Variadic<I32>:$at);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$map `[` $at `]` attr-dict `:` type($map) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
+    AllTypesMatch<["maximum", "next", "correction"]>]> {
+  let summary = "The maximum that a block's exponentials are taken against";
+  let description = [{
+    From scores s (R x C f32) and the maximum m of factor * s so far (R x 1,
+    minus infinity at the start): the next maximum, what earlier sums are
+    multiplied by, 2^(m - next), and whether that may differ from 1 for some row
+    of this warp.
+
+      running  next = max(m, factor * row maximum of s)
+      vote     next = m unless some score of the warp exceeds it by more than 8
+               (in units of the exponent); then as running. Probabilities stay
+               at most 2^8.
+      keep     next = m. Right only when checked afterwards.
+
+    Made into elementary operations by `tile-expand-running-max`.
+  }];
+  let arguments = (ins Tile_SoftmaxFormAttr:$form, Tile_Tile:$scores,
+                       Tile_Tile:$maximum, F32Attr:$factor);
+  let results = (outs Tile_Tile:$next, Tile_Tile:$correction, I1:$moved);
+  let assemblyFormat = "$form $scores `,` $maximum `factor` $factor attr-dict `:` type($scores) `,` type($maximum)";
+  let hasVerifier = 1;
+}
+
+def Tile_RescaleOp : Tile_Op<"rescale", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "value x correction where the maximum moved, else value";
+  let arguments = (ins Tile_Tile:$value, Tile_Tile:$correction, I1:$moved);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value `by` $correction `if` $moved attr-dict `:` type($value) `,` type($correction)";
+}
+
+def Tile_FoldOp : Tile_Op<"fold", [Pure]> {
+  let summary = "Reduces columns that are 8 apart: R x C to R x 8";
+  let description = [{
+    Needs no exchange between lanes in the accumulator layout, so a running sum
+    is kept in this shape and reduced over the row once, at the end.
+  }];
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_Tile:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$kind $value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_AnyOp : Tile_Op<"any", [Pure]> {
+  let summary = "Whether an element is true in any row that this warp owns";
+  let description = [{
+    Uniform over a warp, not over the block: only operations that stay within a
+    warp may depend on it.
+  }];
+  let arguments = (ins Tile_Tile:$value);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory and its signals
+//===----------------------------------------------------------------------===//
+
+def Tile_AllocSlabsOp : Tile_Op<"alloc_slabs", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Reserves stages of swizzled slabs in shared memory";
+  let results = (outs Tile_SlabsType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_AllocSignalsOp : Tile_Op<"alloc_signals", [MemoryEffects<[MemAlloc, MemWrite]>]> {
+  let summary = "Reserves and initialises a ring of memory barriers";
+  let results = (outs Tile_SignalsType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_SignalWaitOp : Tile_Op<"signal_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until the phase of that parity of a signal has completed";
+  let description = [{
+    A fresh signal is in phase 0; waiting for parity 1 passes at once, which is
+    how a producer finds an unused slot free.
+  }];
+  let arguments = (ins Tile_SignalsType:$signals, I32:$slot, I32:$parity);
+  let assemblyFormat = "$signals `[` $slot `]` `parity` $parity attr-dict `:` type($signals)";
+}
+
+def Tile_SignalArriveOp : Tile_Op<"signal_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "One arrival of each warp that executes it";
+  let arguments = (ins Tile_SignalsType:$signals, I32:$slot);
+  let assemblyFormat = "$signals `[` $slot `]` attr-dict `:` type($signals)";
+}
+
+def Tile_CopyBoxOp : Tile_Op<"copy_box", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The copy engine fills a stage and completes a signal";
+  let description = [{
+    Arrives on the signal announcing the stage's bytes and starts the copies; the
+    signal completes when they have landed. Executed by one thread.
+  }];
+  let arguments = (ins Tile_MapType:$map, Variadic<I32>:$at,
+                       Tile_SlabsType:$slabs, Tile_SignalsType:$signals, I32:$slot);
+  let assemblyFormat = [{
+    $map `[` $at `]` `to` $slabs `signal` $signals `[` $slot `]`
+    attr-dict `:` type($map) `,` type($slabs) `,` type($signals)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SlabReadOp : Tile_Op<"slab_read", [MemoryEffects<[MemRead]>]> {
+  let summary = "A stage, or 64 rows of it, as an operand of tile.dot_async";
+  let arguments = (ins Tile_SlabsType:$slabs, I32:$slot, I32:$row);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$slabs `[` $slot `]` `row` $row attr-dict `:` type($slabs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Products in flight
+//===----------------------------------------------------------------------===//
+
+def Tile_DotAsyncOp : Tile_Op<"dot_async", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts accumulator + a x b and closes a group of products";
+  let description = [{
+    Without an accumulator the product starts from zero. The result, and `a` when
+    it is held in registers, must not be touched until `tile.dot_wait` has given
+    the result back. `b` is a stage of shared memory, as KxN or, `transposed`,
+    as NxK. With `fence` the tensor cores first see what the warp group has
+    written to its registers.
+  }];
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Optional<Tile_Tile>:$accumulator,
+                       UnitAttr:$transposed, UnitAttr:$fence);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $a `,` $b (`transposed` $transposed^)? (`onto` $accumulator^)? (`fence` $fence^)?
+    attr-dict `:` type($a) `,` type($b) (`,` type($accumulator)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_DotWaitOp : Tile_Op<"dot_wait", [MemoryEffects<[MemRead, MemWrite]>,
+    AllTypesMatch<["value", "result"]>]> {
+  let summary = "Waits until at most `pending` groups of products are in flight";
+  let description = [{
+    Gives back the product that is done; `holding` are operands in registers that
+    it frees.
+  }];
+  let arguments = (ins Tile_Tile:$value, Variadic<Tile_Tile>:$holding, I32Attr:$pending);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value (`holding` `(` $holding^ `:` type($holding) `)`)? `pending` $pending attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+def Tile_SpecializeOp : Tile_Op<"specialize", [
+    SingleBlockImplicitTerminator<"::attn::tile::RoleEndOp">, RecursiveMemoryEffects]> {
+  let summary = "One thread produces, warp groups consume";
+  let description = [{
+    The block has `groups + 1` warp groups. One thread of the first runs
+    `producer`; each of the others runs `consumer`. Registers per thread are
+    moved from the producer's group to the consumers'.
+  }];
+  let arguments = (ins I64Attr:$groups, I64Attr:$producerRegisters,
+                       I64Attr:$consumerRegisters);
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let assemblyFormat = [{
+    `groups` $groups `producer` `registers` $producerRegisters $producer
+    `consumer` `registers` $consumerRegisters $consumer attr-dict
+  }];
+}
+
+def Tile_RoleEndOp : Tile_Op<"role_end", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["SpecializeOp"]>]> {
+  let summary = "The end of a role";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_TurnWaitOp : Tile_Op<"turn_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for this warp group's turn on the tensor cores";
+  let arguments = (ins I64Attr:$groups);
+  let assemblyFormat = "`of` $groups attr-dict";
+}
+
+def Tile_TurnPassOp : Tile_Op<"turn_pass", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Hands the turn to the next warp group";
+  let description = [{
+    With `first` only the last group passes it, once, so that the first group
+    has a turn to start with.
+  }];
+  let arguments = (ins I64Attr:$groups, UnitAttr:$first);
+  let assemblyFormat = "`of` $groups (`first` $first^)? attr-dict";
+}
+
+#endif

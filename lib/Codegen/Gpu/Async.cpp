@@ -1,0 +1,347 @@
+//===- Async.cpp - Hopper: copy engine, signals, wgmma, warp groups -------===//
+//
+// Instructions are written as PTX text, one volatile statement each; names and
+// operand forms are those of the PTX manual. Encodings:
+//
+// Matrix descriptor (64 bits): address / 16 in bits 0-13, leading offset / 16 in
+// 16-29, stride offset / 16 in 32-45, 1 << 62 for the 128-byte swizzle. Kept as
+// a low word and a constant high word, so that a stage or a k-step is one 32-bit
+// addition. Stride offset: 1024 bytes, the next 8 rows of a slab.
+//   K-major (rows of the summed axis, `transposed` b and a): a k-step of 16 is 32
+//   bytes inside a slab of 64 columns, every fourth step the next slab. The
+//   leading offset is ignored.
+//   MN-major (b as KxN): a k-step is 16 rows, 2048 bytes; the leading offset is
+//   the distance of slabs, the next 64 columns of the result.
+//
+// A product and the close of its group are one statement, so nothing can come
+// between; a wait ties every register it gives back, so nothing can pass it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Codegen/Gpu/GpuEmitter.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::gpu;
+
+static constexpr int64_t kDescriptorHigh = (1024 >> 4) | (1 << 30);
+static constexpr int64_t kThreadsPerGroup = 128;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult GpuEmitter::emitAllocSlabs(tile::AllocSlabsOp op) {
+  tile::SlabsType type = op.getType();
+  SlabRing ring;
+  ring.rows = type.getRows();
+  ring.slabs = type.getColumns() / 64;
+  allocated = llvm::alignTo(allocated, 1024);
+  ring.offset = allocated;
+  allocated += type.getStages() * ring.stageBytes();
+  slabRings[op.getResult()] = ring;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitAllocSignals(tile::AllocSignalsOp op) {
+  tile::SignalsType type = op.getType();
+  allocated = llvm::alignTo(allocated, 8);
+  int64_t offset = allocated;
+  allocated += 8 * type.getCount();
+  signalOffsets[op.getResult()] = offset;
+  auto first = scf::IfOp::create(
+      t.b, t.loc, t.less(blockThread, t.c32(1)), /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(first.thenBlock());
+  for (int64_t i = 0; i < type.getCount(); ++i)
+    t.assembly({}, {t.add(sharedBase, offset + 8 * i), t.c32(type.getArrivals())},
+               "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
+  return success();
+}
+
+Value GpuEmitter::signalAddress(Value signals, Value slot) {
+  return t.add(t.add(sharedBase, signalOffsets.lookup(signals)),
+               t.mul(scalar(slot), 8));
+}
+
+LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
+  t.assembly({}, {signalAddress(op.getSignals(), op.getSlot()), scalar(op.getParity())},
+             "{\n\t.reg .pred done;\n"
+             "AGAIN:\n\t"
+             "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
+             "@done bra DONE;\n\t"
+             "bra AGAIN;\n"
+             "DONE:\n\t}",
+             "r,r,~{memory}", true);
+  return success();
+}
+
+LogicalResult GpuEmitter::emitSignalArrive(tile::SignalArriveOp op) {
+  t.assembly({}, {t.less(lane, t.c32(1)), signalAddress(op.getSignals(), op.getSlot())},
+             "@$0 mbarrier.arrive.shared::cta.b64 _, [$1];", "b,r,~{memory}", true);
+  return success();
+}
+
+LogicalResult GpuEmitter::emitCopyBox(tile::CopyBoxOp op) {
+  const SlabRing ring = slabRings.lookup(op.getSlabs());
+  Value signal = signalAddress(op.getSignals(), op.getSlot());
+  t.assembly({}, {signal, t.c32(ring.stageBytes())},
+             "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
+             "r,r,~{memory}", true);
+  Value stage = t.add(t.add(sharedBase, ring.offset),
+                      t.mul(scalar(op.getSlot()), ring.stageBytes()));
+  for (int64_t slab = 0; slab < ring.slabs; ++slab) {
+    SmallVector<Value> operands{t.add(stage, slab * ring.slabBytes()),
+                                scalar(op.getMap()), signal};
+    std::string text, constraints = "r,l,r";
+    for (auto [i, at] : llvm::enumerate(op.getAt())) {
+      operands.push_back(i == 0 ? t.add(scalar(at), 64 * slab) : scalar(at));
+      text += (i ? ", $" : "$") + std::to_string(3 + i);
+      constraints += ",r";
+    }
+    t.assembly({}, operands,
+               "cp.async.bulk.tensor." + std::to_string(op.getAt().size()) +
+                   "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], "
+                   "[$1, {" + text + "}], [$2];",
+               constraints + ",~{memory}", true);
+  }
+  return success();
+}
+
+LogicalResult GpuEmitter::emitSlabRead(tile::SlabReadOp op) {
+  const SlabRing ring = slabRings.lookup(op.getSlabs());
+  SlabOperand operand;
+  operand.ring = ring;
+  Value base = t.shiftRight(t.bitAnd(t.add(sharedBase, ring.offset), 0x3FFFF), 4);
+  Value place = t.add(base, t.mul(scalar(op.getSlot()), ring.stageBytes() / 16));
+  operand.low = t.add(place, t.mul(scalar(op.getRow()), 128 / 16));
+  slabOperands[op.getResult()] = operand;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// "{$first, $first+1, ...}"
+static std::string registerList(int64_t first, int64_t count) {
+  std::string text = "{";
+  for (int64_t i = 0; i < count; ++i)
+    text += (i ? ", $" : "$") + std::to_string(first + i);
+  return text + "}";
+}
+
+LogicalResult GpuEmitter::emitDotAsync(tile::DotAsyncOp op) {
+  auto b = slabOperands.find(op.getB());
+  if (b == slabOperands.end())
+    return op.emitOpError("operand b must come from tile.slab_read");
+  auto cType = cast<RankedTensorType>(op.getType());
+  auto aType = cast<RankedTensorType>(op.getA().getType());
+  int64_t columns = cType.getDimSize(1), steps = aType.getDimSize(1) / 16;
+  int64_t registers = columns / 2;
+  std::string element = aType.getElementType().isF16() ? "f16" : "bf16";
+  bool transposed = op.getTransposed();
+  auto a = slabOperands.find(op.getA());
+  bool aInShared = a != slabOperands.end();
+
+  // Operands: the results, b's descriptor, a's descriptor or registers, what the
+  // sum starts from.
+  SmallVector<Value> operands;
+  std::string constraints;
+  for (int64_t i = 0; i < registers; ++i)
+    constraints += "=&f,";
+  Value bLow = b->second.low;
+  int64_t leading = transposed ? 16 : b->second.ring.slabBytes();
+  operands.push_back(t.add(bLow, (leading / 16) << 16));
+  constraints += "r";
+  int64_t bAt = registers, aAt = registers + 1;
+  if (aInShared) {
+    operands.push_back(t.add(a->second.low, int64_t(1) << 16));
+    constraints += ",r";
+  } else {
+    Slots slots = expanded(op.getA());
+    for (int64_t s = 0; s < steps; ++s)
+      for (int64_t half = 0; half < 2; ++half)
+        for (int64_t h = 0; h < 2; ++h) {
+          Value pair = t.pair(slots.at(h, 4 * s + 2 * half),
+                              slots.at(h, 4 * s + 2 * half + 1));
+          operands.push_back(t.bitcast(pair, t.i32()));
+          constraints += ",r";
+        }
+  }
+  if (op.getAccumulator()) {
+    Slots sum = expanded(op.getAccumulator());
+    for (int64_t i = 0; i < registers; ++i) {
+      // Register i: row slot (i / 2) % 2, column slots two a fragment.
+      operands.push_back(sum.at((i / 2) % 2, 2 * (i / 4) + i % 2));
+      constraints += "," + std::to_string(i);
+    }
+  }
+
+  std::string text = "{\n\t.reg .b64 da, db;\n\t.reg .b32 ta, tb, hi;\n\t.reg .pred on;\n\t"
+                     "mov.b32 hi, " + std::to_string(kDescriptorHigh) + ";\n\t";
+  if (op.getFence())
+    text += "wgmma.fence.sync.aligned;\n\t";
+  std::string result = registerList(0, registers);
+  auto descriptor = [&](const std::string &name, int64_t at, int64_t bytes) {
+    text += "add.u32 t" + name + ", $" + std::to_string(at) + ", " +
+            std::to_string(bytes / 16) + ";\n\tmov.b64 d" + name + ", {t" + name +
+            ", hi};\n\t";
+  };
+  auto alongRows = [](int64_t step, int64_t slabBytes) {
+    return step / 4 * slabBytes + step % 4 * 32;
+  };
+  for (int64_t s = 0; s < steps; ++s) {
+    bool fresh = s == 0 && !op.getAccumulator();
+    if (s == 0 || (s == 1 && !op.getAccumulator()))
+      text += std::string("setp.ne.b32 on, ") + (fresh ? "0" : "1") + ", 0;\n\t";
+    descriptor("b", bAt,
+               transposed ? alongRows(s, b->second.ring.slabBytes()) : s * 2048);
+    std::string left;
+    if (aInShared) {
+      descriptor("a", aAt, alongRows(s, a->second.ring.slabBytes()));
+      left = "da";
+    } else {
+      left = registerList(aAt + 4 * s, 4);
+    }
+    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) +
+            "k16.f32." + element + "." + element + " " + result + ", " + left +
+            ", db, on, 1, 1, " + (aInShared ? "0, " : "") +
+            (transposed ? "0" : "1") + ";\n\t";
+  }
+  text += "wgmma.commit_group.sync.aligned;\n\t}";
+  SmallVector<Type> types(registers, t.f32());
+  SmallVector<Value> values =
+      t.assembly(types, operands, text, constraints + ",~{memory}", true);
+
+  Slots to;
+  to.rows = 2;
+  to.columns = columns / 4;
+  to.values.resize(registers);
+  for (int64_t i = 0; i < registers; ++i)
+    to.values[(i / 2) % 2 * to.columns + 2 * (i / 4) + i % 2] = values[i];
+  tiles[op.getResult()] = to;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitDotWait(tile::DotWaitOp op) {
+  Slots from = expanded(op.getValue());
+  SmallVector<Value> operands(from.values);
+  std::string constraints;
+  for (size_t i = 0; i < from.values.size(); ++i)
+    constraints += (i ? ",=f" : "=f");
+  for (size_t i = 0; i < from.values.size(); ++i)
+    constraints += "," + std::to_string(i);
+  for (Value held : op.getHolding()) {
+    Slots slots = expanded(held);
+    for (int64_t i = 0; i < slots.rows; ++i)
+      for (int64_t k = 0; k < slots.columns; k += 2) {
+        operands.push_back(
+            t.bitcast(t.pair(slots.at(i, k), slots.at(i, k + 1)), t.i32()));
+        constraints += ",r";
+      }
+  }
+  SmallVector<Type> types(from.values.size(), t.f32());
+  from.values = t.assembly(types, operands,
+                           "wgmma.wait_group.sync.aligned " +
+                               std::to_string(op.getPending()) + ";",
+                           constraints + ",~{memory}", true);
+  tiles[op.getResult()] = from;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+LogicalResult GpuEmitter::emitSpecialize(tile::SpecializeOp op) {
+  // Signals are initialised above; everybody, the copy engine too, sees them.
+  t.assembly({}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
+  NVVM::Barrier0Op::create(t.b, t.loc);
+  auto setRegisters = [&](const char *way, int64_t count) {
+    t.assembly({}, {}, std::string("setmaxnreg.") + way + ".sync.aligned.u32 " +
+                           std::to_string(count) + ";",
+               "", true);
+  };
+  auto roles = scf::IfOp::create(t.b, t.loc, t.less(roleGroup, t.c32(1)),
+                                 /*withElse=*/true);
+  {
+    OpBuilder::InsertionGuard guard(t.b);
+    t.b.setInsertionPointToStart(roles.thenBlock());
+    setRegisters("dec", op.getProducerRegisters());
+    auto one = scf::IfOp::create(t.b, t.loc, t.less(blockThread, t.c32(1)),
+                                 /*withElse=*/false);
+    t.b.setInsertionPointToStart(one.thenBlock());
+    if (failed(emitBlock(op.getProducer().front())))
+      return failure();
+  }
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(roles.elseBlock());
+  setRegisters("inc", op.getConsumerRegisters());
+  return emitBlock(op.getConsumer().front());
+}
+
+LogicalResult GpuEmitter::emitTurnWait(tile::TurnWaitOp op) {
+  t.assembly({}, {roleGroup}, "bar.sync $0, 256;", "r,~{memory}", true);
+  return success();
+}
+
+LogicalResult GpuEmitter::emitTurnPass(tile::TurnPassOp op) {
+  int64_t groups = op.getGroups();
+  Value lastGroup = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq,
+                                          roleGroup, t.c32(groups));
+  if (op.getFirst()) {
+    t.assembly({}, {lastGroup, t.c32(1)}, "@$0 bar.arrive $1, 256;",
+               "b,r,~{memory}", true);
+    return success();
+  }
+  Value next = t.select(lastGroup, t.c32(1), t.add(roleGroup, 1));
+  t.assembly({}, {next}, "bar.arrive $0, 256;", "r,~{memory}", true);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Within a warp
+//===----------------------------------------------------------------------===//
+
+LogicalResult GpuEmitter::emitFold(tile::FoldOp op) {
+  auto tile = cast<RankedTensorType>(op.getValue().getType());
+  if (!layout.accumulator)
+    return op.emitOpError("needs #tile.accumulator");
+  Slots from = expanded(op.getValue()), to;
+  to.rows = from.rows;
+  to.columns = 2;
+  auto combine = [&](Value x, Value y) -> Value {
+    switch (op.getKind()) {
+    case tile::ReduceKind::Max:
+      return arith::MaxNumFOp::create(t.b, t.loc, x, y);
+    case tile::ReduceKind::MaxInt:
+      return arith::MaxSIOp::create(t.b, t.loc, x, y);
+    case tile::ReduceKind::Add:
+      return arith::AddFOp::create(t.b, t.loc, x, y);
+    }
+    llvm_unreachable("all kinds handled");
+  };
+  for (int64_t i = 0; i < from.rows; ++i)
+    for (int64_t parity = 0; parity < 2; ++parity) {
+      Value sum = from.at(i, parity);
+      for (int64_t k = 2 + parity; k < columnSlots(tile); k += 2)
+        sum = combine(sum, from.at(i, k));
+      to.values.push_back(sum);
+    }
+  tiles[op.getResult()] = to;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitAny(tile::AnyOp op) {
+  Slots from = slotsOf(op.getValue());
+  Value some = from.values[0];
+  for (Value value : ArrayRef<Value>(from.values).drop_front())
+    some = arith::OrIOp::create(t.b, t.loc, some, value);
+  scalars[op.getResult()] =
+      LLVM::CallIntrinsicOp::create(t.b, t.loc, t.i1(),
+                                    t.b.getStringAttr("llvm.nvvm.vote.any.sync"),
+                                    ValueRange{t.c32(-1), some})
+          .getResult(0);
+  return success();
+}
