@@ -209,16 +209,22 @@ static bool assembleWithPtxas(const std::string &ptx, const std::string &arch,
 
 AssemblyResult attn::assemble(const std::string &ptx, const std::string &arch) {
   AssemblyResult result;
-  const char *named = std::getenv("ATTN_PTXAS");
-  bool ran = named ? assembleWithPtxas(ptx, arch, named, result)
-                   : assembleWithJitLink(ptx, arch, result);
-  if (!ran && !named) {
+  std::string program;
+  if (const char *named = std::getenv("ATTN_PTXAS"))
+    program = named;
+  // nvJitLink assembles for linking and then ignores register budgets (C7504),
+  // which makes kernels with warp groups spill.
+  bool whole = ptx.find("setmaxnreg") != std::string::npos;
+  bool ran = program.empty() && !whole && assembleWithJitLink(ptx, arch, result);
+  if (!ran && program.empty()) {
     std::string home = cudaHome() + "/bin/ptxas";
     if (auto found = llvm::sys::findProgramByName("ptxas"))
-      ran = assembleWithPtxas(ptx, arch, *found, result);
+      program = *found;
     else if (llvm::sys::fs::can_execute(home))
-      ran = assembleWithPtxas(ptx, arch, home, result);
+      program = home;
   }
+  if (!ran && !program.empty())
+    ran = assembleWithPtxas(ptx, arch, program, result);
   if (ran) {
     result.resources = parseAssemblerLog(result.log);
     result.serialised = parseSerialisation(result.log);

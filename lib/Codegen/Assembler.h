@@ -21,8 +21,9 @@ struct AssemblyResult {
   std::vector<std::string> serialised;
 };
 
-/// Assembles with nvJitLink, loaded at run time, else with a ptxas process.
-/// `arch` is such as "sm_90". ATTN_PTXAS names another ptxas and is preferred.
+/// Assembles with nvJitLink, loaded at run time, else with a ptxas process;
+/// code with register budgets (setmaxnreg) only with ptxas. `arch` is such as
+/// "sm_90". ATTN_PTXAS names another ptxas and is preferred.
 AssemblyResult assemble(const std::string &ptx, const std::string &arch);
 
 /// Lines of an assembler's log that report serialised wgmma: C7510 to C7520

@@ -49,7 +49,9 @@ static bool fitBoxes(KernelOp kernel, MatmulOp first) {
   };
   return value && fits(first.getA(), first.getOver()) &&
          fits(first.getB(), first.getOver()) && fits(value, "") &&
-         axesOf(value).back() == axesOf(kernel->getResult(0)).back();
+         llvm::any_of(kernel.getResults(), [&](Value result) {
+           return llvm::is_contained(axesOf(result), axesOf(value).back());
+         });
 }
 
 Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
