@@ -115,8 +115,11 @@ def Tile_SignalWaitOp : Tile_Op<"signal_wait", [MemoryEffects<[MemRead, MemWrite
 
 def Tile_SignalArriveOp : Tile_Op<"signal_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "One arrival of each warp that executes it";
-  let arguments = (ins Tile_SignalsType:$signals, I32:$slot);
-  let assemblyFormat = "$signals `[` $slot `]` attr-dict `:` type($signals)";
+  let description = [{
+    With `if` only when the condition, uniform over the warp, holds.
+  }];
+  let arguments = (ins Tile_SignalsType:$signals, I32:$slot, Optional<I1>:$condition);
+  let assemblyFormat = "$signals `[` $slot `]` (`if` $condition^)? attr-dict `:` type($signals)";
 }
 
 def Tile_CopyBoxOp : Tile_Op<"copy_box", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -188,20 +191,28 @@ def Tile_SpecializeOp : Tile_Op<"specialize", [
     The block has `groups + 1` warp groups. One thread of the first runs
     `producer`; each of the others runs `consumer`. Registers per thread are
     moved from the producer's group to the consumers'.
+
+    A role's arguments are positions in rings of stages (i32), 0 at the start;
+    `tile.role_end` gives them as one tile leaves them, so that a persistent
+    block can go on. With `turns` the groups take turns on the tensor cores and
+    the first one has it.
   }];
   let arguments = (ins I64Attr:$groups, I64Attr:$producerRegisters,
-                       I64Attr:$consumerRegisters);
+                       I64Attr:$consumerRegisters, UnitAttr:$turns);
   let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
   let assemblyFormat = [{
-    `groups` $groups `producer` `registers` $producerRegisters $producer
-    `consumer` `registers` $consumerRegisters $consumer attr-dict
+    `groups` $groups (`turns` $turns^)? `producer` `registers` $producerRegisters
+    $producer `consumer` `registers` $consumerRegisters $consumer attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def Tile_RoleEndOp : Tile_Op<"role_end", [Pure, Terminator, ReturnLike,
     ParentOneOf<["SpecializeOp"]>]> {
-  let summary = "The end of a role";
-  let assemblyFormat = "attr-dict";
+  let summary = "The end of a role: its positions in the rings";
+  let arguments = (ins Variadic<I32>:$positions);
+  let assemblyFormat = "($positions^)? attr-dict";
+  let builders = [OpBuilder<(ins), [{ (void)$_builder; (void)$_state; }]>];
 }
 
 def Tile_TurnWaitOp : Tile_Op<"turn_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -212,12 +223,57 @@ def Tile_TurnWaitOp : Tile_Op<"turn_wait", [MemoryEffects<[MemRead, MemWrite]>]>
 
 def Tile_TurnPassOp : Tile_Op<"turn_pass", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Hands the turn to the next warp group";
+  let arguments = (ins I64Attr:$groups);
+  let assemblyFormat = "`of` $groups attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Persistent tiles
+//===----------------------------------------------------------------------===//
+
+def Tile_GridDimOp : Tile_Op<"grid_dim", [Pure]> {
+  let summary = "Number of blocks that were launched";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_AllocWordOp : Tile_Op<"alloc_word", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Reserves a word of shared memory that holds a tile's number";
+  let results = (outs Tile_WordType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_PostTileOp : Tile_Op<"post_tile", [MemoryEffects<[MemWrite]>]> {
+  let summary = "The producer says which tile comes next; -1: none";
   let description = [{
-    With `first` only the last group passes it, once, so that the first group
-    has a turn to start with.
+    Seen by whoever then waits for the signal that the producer completes next.
   }];
-  let arguments = (ins I64Attr:$groups, UnitAttr:$first);
-  let assemblyFormat = "`of` $groups (`first` $first^)? attr-dict";
+  let arguments = (ins Tile_WordType:$word, I32:$tile);
+  let assemblyFormat = "$word `,` $tile attr-dict `:` type($word)";
+}
+
+def Tile_TakeTileOp : Tile_Op<"take_tile", [MemoryEffects<[MemRead]>]> {
+  let summary = "Reads the posted tile number";
+  let arguments = (ins Tile_WordType:$word);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$word attr-dict `:` type($word)";
+}
+
+def Tile_NextTileOp : Tile_Op<"next_tile", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Takes the next tile that no block has taken";
+  let description = [{
+    `counter` is a pair of words in device memory, zero between launches: tiles
+    taken beyond the first of each block, and blocks that are done.
+  }];
+  let arguments = (ins Tile_PtrType:$counter);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$counter attr-dict `:` type($counter)";
+}
+
+def Tile_FinishTilesOp : Tile_Op<"finish_tiles", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "This block takes no more tiles; the last one zeroes the counter";
+  let arguments = (ins Tile_PtrType:$counter);
+  let assemblyFormat = "$counter attr-dict `:` type($counter)";
 }
 
 #endif

@@ -240,3 +240,19 @@ LogicalResult DotAsyncOp::verify() {
     return emitOpError("operands must hold the same type");
   return success();
 }
+
+LogicalResult SpecializeOp::verify() {
+  if (getGroups() < 1 || getGroups() > 4)
+    return emitOpError("needs 1 to 4 consumer groups");
+  for (Region *role : {&getProducer(), &getConsumer()}) {
+    Block &body = role->front();
+    for (Type type : body.getArgumentTypes())
+      if (!type.isInteger(32))
+        return emitOpError("roles take i32 positions");
+    auto end = dyn_cast<RoleEndOp>(body.getTerminator());
+    if (end && end.getPositions().size() != body.getNumArguments())
+      return end.emitOpError("must give the role's ")
+             << body.getNumArguments() << " positions";
+  }
+  return success();
+}

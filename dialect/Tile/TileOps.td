@@ -20,12 +20,17 @@ def Tile_Tile : Type<
 def Tile_BlockIdOp : Tile_Op<"block_id", [Pure]> {
   let summary = "Linear index of this block in the grid";
   let description = [{
+    `of` is the number of blocks in the grid, for a program that may be made
+    persistent: it then works on several tiles, each in the place of a block.
+
     ```mlir
     %b = tile.block_id : i32
+    %c = tile.block_id of %count : i32
     ```
   }];
+  let arguments = (ins Optional<I32>:$count);
   let results = (outs I32:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`of` $count^)? attr-dict `:` type($result)";
 }
 
 def Tile_ViewOp : Tile_Op<"view", [Pure,

@@ -59,6 +59,10 @@ def Tile_SignalsType : Tile_Type<"Signals", "signals"> {
   let assemblyFormat = "`<` $count `,` `arrivals` `=` $arrivals `>`";
 }
 
+def Tile_WordType : Tile_Type<"Word", "word"> {
+  let summary = "A word of shared memory";
+}
+
 class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
   let mnemonic = attrMnemonic;
 }

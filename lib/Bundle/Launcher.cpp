@@ -99,7 +99,7 @@ private:
     line("");
     line("#include <cuda.h>");
     line("");
-    for (const char *header : {"cstdint", "cstdio", "cstdlib", "cstring", "map",
+    for (const char *header : {"algorithm", "cstdint", "cstdio", "cstdlib", "cstring", "map",
                                "mutex", "string", "utility", "vector"})
       line("#include <{}>", header);
     line("");
@@ -211,6 +211,8 @@ private:
       return lengthOf(arg.axis);
     case Arg::Kind::Scalar:
       return "a." + identifier(arg.name);
+    case Arg::Kind::Scheduler:
+      return "counter";
     case Arg::Kind::Map:
       return ""; // Encoded before the launch.
     case Arg::Kind::Pointer:
@@ -230,7 +232,7 @@ private:
   }
 
   static std::string slotType(const Program &program, const Arg &arg) {
-    if (arg.kind == Arg::Kind::Pointer)
+    if (arg.kind == Arg::Kind::Pointer || arg.kind == Arg::Kind::Scheduler)
       return "CUdeviceptr";
     if (arg.kind == Arg::Kind::Scalar)
       for (const Scalar &scalar : program.scalars)
@@ -343,6 +345,19 @@ private:
       line("    return result;");
     }
 
+    bool counted = false;
+    for (const Kernel &kernel : level.kernels)
+      for (const Arg &arg : kernel.args)
+        counted |= arg.kind == Arg::Kind::Scheduler;
+    if (counted) {
+      line("  CUdeviceptr counter = 0;");
+      line("  lock.lock();");
+      line("  result = detail::counterOf(code, stream, counter);");
+      line("  lock.unlock();");
+      line("  if (result != CUDA_SUCCESS)");
+      line("    return result;");
+    }
+
     for (size_t i = 0; i < level.kernels.size(); ++i) {
       const Kernel &kernel = level.kernels[i];
       line("  if (size{} > 0) {{ // {}", i, kernel.label);
@@ -358,9 +373,13 @@ private:
       if (addresses.empty())
         addresses.push_back("nullptr");
       line("    void *parameters[] = {{{}}};", fmt::join(addresses, ", "));
-      line("    result = cuLaunchKernel(code.kernels[{}], unsigned(size{}), 1, "
-           "1, {}, 1, 1, {}, stream, parameters, nullptr);",
-           i, i, kernel.threads, kernel.dynamicShared);
+      line("    unsigned grid = unsigned(size{});", i);
+      if (kernel.persistent)
+        line("    grid = std::min(grid, unsigned(code.multiprocessors * {}));",
+             kernel.persistent);
+      line("    result = cuLaunchKernel(code.kernels[{}], grid, 1, 1, {}, 1, 1, "
+           "{}, stream, parameters, nullptr);",
+           i, kernel.threads, kernel.dynamicShared);
       line("    if (result != CUDA_SUCCESS)");
       line("      return result;");
       line("  }}");

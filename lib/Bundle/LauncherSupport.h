@@ -11,7 +11,22 @@ namespace detail {
 struct Code {
   CUmodule module = nullptr;
   std::vector<CUfunction> kernels;
+  int multiprocessors = 0;
+  std::map<CUstream, CUdeviceptr> counters; ///< Of tiles, zero between launches.
 };
+
+/// The tile counter of a stream, whose launches are in order.
+inline CUresult counterOf(Code &code, CUstream stream, CUdeviceptr &counter) {
+  CUdeviceptr &known = code.counters[stream];
+  CUresult result = CUDA_SUCCESS;
+  if (!known) {
+    result = cuMemAlloc(&known, 8);
+    if (result == CUDA_SUCCESS)
+      result = cuMemsetD8Async(known, 0, 8, stream);
+  }
+  counter = known;
+  return result;
+}
 
 inline bool readFile(const std::string &path, std::string &text) {
   std::FILE *file = std::fopen(path.c_str(), "rb");
@@ -55,6 +70,10 @@ inline CUresult load(const std::string &folder, std::vector<File> files,
   if (result == CUDA_SUCCESS)
     result = cuDeviceGetAttribute(
         &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  if (result == CUDA_SUCCESS)
+    result = cuDeviceGetAttribute(&code.multiprocessors,
+                                  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                                  device);
   if (result != CUDA_SUCCESS)
     return result;
   result = CUDA_ERROR_NO_BINARY_FOR_GPU;

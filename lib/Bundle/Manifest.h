@@ -64,6 +64,7 @@ struct Arg {
     Stride,  ///< stride of `axis` in `tensor`, in elements, i64
     Length,  ///< length of `axis`, i64
     Scalar,  ///< the scalar argument `name`
+    Scheduler, ///< 8 zeroed bytes of device memory that launches in order share
     Map,     ///< a tensor map of `tensor`, 128 bytes by value; the slot holds
              ///< the host address of the encoded map
   };
@@ -111,6 +112,9 @@ struct Kernel {
   std::vector<GridAxis> grid;
   int threads = 1;             ///< Per block; 1 on the CPU.
   int64_t dynamicShared = 0;   ///< Bytes.
+  /// Not 0: blocks work on several tiles each; at most that many blocks a
+  /// multiprocessor are launched, and `grid` counts tiles.
+  int64_t persistent = 0;
   std::vector<Arg> args;
   std::string schedule;        ///< "tile 128x64, 4 warps, 2 stages".
   Prediction prediction;

@@ -28,6 +28,8 @@ inline const char *spelling(Arg::Kind kind) {
     return "length";
   case Arg::Kind::Scalar:
     return "scalar";
+  case Arg::Kind::Scheduler:
+    return "scheduler";
   case Arg::Kind::Map:
     return "map";
   }

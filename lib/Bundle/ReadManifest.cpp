@@ -137,6 +137,9 @@ static Arg readArg(const Node &node) {
     named = false;
   } else if (kind == spelling(Arg::Kind::Scalar)) {
     arg.kind = Arg::Kind::Scalar;
+  } else if (kind == spelling(Arg::Kind::Scheduler)) {
+    arg.kind = Arg::Kind::Scheduler;
+    named = false;
   } else if (kind == spelling(Arg::Kind::Map)) {
     arg.kind = Arg::Kind::Map;
     arg.axes = node.at("axes").list(readText);
@@ -147,7 +150,7 @@ static Arg readArg(const Node &node) {
       node.fail("a map has 2 to 5 axes and a box along each");
   } else {
     node.at("kind").fail(
-        fmt::format("'{}' is not pointer, stride, length, scalar or map", kind));
+        fmt::format("'{}' is not pointer, stride, length, scalar, map or scheduler", kind));
   }
   if (named)
     arg.name = node.at("name").text();
@@ -177,6 +180,8 @@ static Kernel readKernel(const Node &node) {
   });
   kernel.threads = int(node.at("threads").integer(1, 1024));
   kernel.dynamicShared = node.at("dynamicShared").integer(0, INT32_MAX);
+  if (auto persistent = node.find("persistent"))
+    kernel.persistent = persistent->integer(0, 64);
   kernel.args = node.at("args").list(readArg);
   kernel.schedule = node.at("schedule").text();
   Node p = node.at("prediction");

@@ -80,6 +80,8 @@ static Json write(const Kernel &kernel) {
            {"scalarFlops", writeAll(p.scalarFlops)},
            {"exponentials", writeAll(p.exponentials)},
            {"tensorUnit", p.tensorUnit}}}};
+  if (kernel.persistent)
+    j["persistent"] = kernel.persistent;
   if (kernel.resources)
     j["resources"] = {{"registers", kernel.resources->registers},
                       {"spillBytes", kernel.resources->spillBytes},

@@ -155,7 +155,8 @@ static bundle::Arg describeArgument(DictionaryAttr attribute) {
     auto box = attribute.getAs<DenseI64ArrayAttr>("box");
     arg.box.assign(box.asArrayRef().begin(), box.asArrayRef().end());
   }
-  arg.kind = kind == "map"      ? bundle::Arg::Kind::Map
+  arg.kind = kind == "scheduler" ? bundle::Arg::Kind::Scheduler
+             : kind == "map"      ? bundle::Arg::Kind::Map
              : kind == "pointer" ? bundle::Arg::Kind::Pointer
              : kind == "stride" ? bundle::Arg::Kind::Stride
              : kind == "length" ? bundle::Arg::Kind::Length
@@ -191,6 +192,9 @@ static bundle::Kernel describeKernel(func::FuncOp program) {
   kernel.symbol = program.getName().str();
   kernel.label = program->getAttrOfType<StringAttr>("tile.label").str();
   kernel.schedule = program->getAttrOfType<StringAttr>("tile.schedule").str();
+  // Blocks of warp groups fill a multiprocessor: one each.
+  if (auto persistent = program->getAttrOfType<IntegerAttr>("tile.persistent"))
+    kernel.persistent = persistent.getInt() ? 1 : 0;
   for (Attribute attribute : program->getAttrOfType<ArrayAttr>(tile::kGridAttr)) {
     auto factor = cast<tile::GridAttr>(attribute);
     kernel.grid.push_back({factor.getAxis().str(), factor.getTile()});
@@ -203,11 +207,12 @@ static bundle::Kernel describeKernel(func::FuncOp program) {
   return kernel;
 }
 
-FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
-                                            const spec::Module &source,
-                                            const spec::Kernel &kernel,
-                                            const CompileOptions &options) {
-  const PipelineOptions &pipeline = options.pipeline;
+/// One attempt. When the assembler runs out of registers, `tooLarge` is set and
+/// nothing is said, or, without `tooLarge`, an error is.
+static FailureOr<CompiledLevel>
+compileOnce(MLIRContext &context, const spec::Module &source,
+            const spec::Kernel &kernel, const CompileOptions &options,
+            const PipelineOptions &pipeline, bool *tooLarge) {
   OwningOpRef<ModuleOp> module = importModule(source, context, kernel.name);
   if (failed(runPasses(*module, Stage::Tile, pipeline)))
     return failure();
@@ -265,6 +270,13 @@ FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
       return module->emitError("assembling for ") << arch << " failed: "
                                                    << assembly.error;
     result.assembler = assembly.assembler;
+    bool spills = !assembly.serialised.empty();
+    for (const auto &[symbol, resources] : assembly.resources)
+      spills |= resources.spillBytes > 0;
+    if (spills && tooLarge) {
+      *tooLarge = true;
+      return failure();
+    }
     if (!assembly.serialised.empty() && !options.allowSpills)
       return module->emitError("the assembler serialises wgmma: ")
              << assembly.serialised.front()
@@ -283,6 +295,43 @@ FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
     }
     result.level.files["cubin:" + arch] = stem + "." + arch + ".cubin";
     result.files[stem + "." + arch + ".cubin"] = std::move(assembly.cubin);
+  }
+  return result;
+}
+
+/// Smaller schedules of a level's flash kernels, tried in this order when score
+/// functions need more registers than the measured choice leaves them.
+static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) {
+  static const char *const wgmma[] = {"columns=64", "columns=48", "columns=32",
+                                      "groups=2,columns=64,stages=2",
+                                      "groups=2,columns=32,stages=2"};
+  static const char *const mma[] = {"columns=32", "columns=16"};
+  if (pipeline.level == "specialized")
+    return wgmma;
+  if (pipeline.level == "flash" || pipeline.level == "pipelined")
+    return mma;
+  return {};
+}
+
+FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
+                                            const spec::Module &source,
+                                            const spec::Kernel &kernel,
+                                            const CompileOptions &options) {
+  ArrayRef<const char *> smaller = smallerSchedules(options.pipeline);
+  bool mayShrink = options.pipeline.schedule.empty() && !options.allowSpills &&
+                   options.pipeline.target != "cpu" && !smaller.empty();
+  if (!mayShrink)
+    return compileOnce(context, source, kernel, options, options.pipeline, nullptr);
+  bool tooLarge = false;
+  FailureOr<CompiledLevel> result = compileOnce(context, source, kernel, options,
+                                                options.pipeline, &tooLarge);
+  for (size_t i = 0; tooLarge && i < smaller.size(); ++i) {
+    PipelineOptions pipeline = options.pipeline;
+    pipeline.schedule = smaller[i];
+    tooLarge = false;
+    bool last = i + 1 == smaller.size();
+    result = compileOnce(context, source, kernel, options, pipeline,
+                         last ? nullptr : &tooLarge);
   }
   return result;
 }

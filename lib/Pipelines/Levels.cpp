@@ -77,6 +77,8 @@ void attn::addSchedulePasses(OpPassManager &pm,
     programs.addPass(createStageLoadsPass());
   if (options.target == "sm_90a")
     programs.addPass(createSpecializeWarpsPass());
+  if (options.target == "sm_90a")
+    programs.addPass(createPersistTilesPass());
   programs.addPass(createSplitKeyLoopPass());
   if (options.target == "sm_90a")
     programs.addPass(createExpandRunningMaxPass());

@@ -186,7 +186,8 @@ static uint64_t encodeArg(const bundle::Program &program,
         return encodeScalar(scalar, arguments.scalars.at(arg.name));
     throw broken(fmt::format("unknown scalar '{}'", arg.name));
   }
-  case bundle::Arg::Kind::Map: // See mapShape.
+  case bundle::Arg::Kind::Scheduler:
+  case bundle::Arg::Kind::Map: // See Plan.
   case bundle::Arg::Kind::Pointer:
   case bundle::Arg::Kind::Stride:
     break;
@@ -279,6 +280,9 @@ Plan::Plan(Device &device, const bundle::Program &program,
   for (const bundle::Kernel &kernel : level.kernels) {
     Step step;
     step.blocks = gridBlocks(kernel, arguments.lengths);
+    if (kernel.persistent && device.info().multiprocessors > 0)
+      step.blocks = std::min<int64_t>(
+          step.blocks, device.info().multiprocessors * kernel.persistent);
     step.function = loaded->function(kernel);
     steps.push_back(std::move(step));
   }
@@ -294,6 +298,14 @@ Plan::Plan(Device &device, const bundle::Program &program,
   }
   for (size_t i = 0; i < steps.size(); ++i)
     for (const bundle::Arg &arg : level.kernels[i].args) {
+      if (arg.kind == bundle::Arg::Kind::Scheduler) {
+        if (!counter.data()) {
+          counter = Buffer(device, 8);
+          device.fill(counter.data(), 0, 8);
+        }
+        steps[i].slots.push_back(reinterpret_cast<uintptr_t>(counter.data()));
+        continue;
+      }
       if (arg.kind != bundle::Arg::Kind::Map) {
         steps[i].slots.push_back(encodeArg(program, level, level.kernels[i], arg,
                                            tensors, arguments));

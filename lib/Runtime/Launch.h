@@ -119,6 +119,7 @@ private:
   };
   /// Encoded maps that slots point to; never moved once made.
   std::vector<std::unique_ptr<TensorMap>> maps;
+  Buffer counter; ///< Of tiles, zero between launches; kernels run in order.
   Buffer spare; ///< Stands for the memory of empty tensors.
   std::shared_ptr<Code> loaded;
   std::shared_ptr<Temporaries> scratch;

@@ -144,6 +144,7 @@ static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
       s.stages = row.stages;
       s.turns = row.turns;
       s.vote = 1;
+      s.persistent = row.uneven ? 2 : 1;
       return s;
     }
   return fmt::format("head dimensions {} and {} are beyond 256; use "
@@ -205,7 +206,8 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
   const std::map<std::string, int64_t *> fields = {
       {"rows", &s.rows},     {"columns", &s.columns}, {"warps", &s.warps},
       {"stages", &s.stages}, {"depth", &s.depth},     {"vector", &s.vector},
-      {"groups", &s.groups}, {"turns", &s.turns},     {"vote", &s.vote}};
+      {"groups", &s.groups}, {"turns", &s.turns},     {"vote", &s.vote},
+      {"persistent", &s.persistent}};
   std::stringstream stream(text);
   std::string item;
   while (std::getline(stream, item, ',')) {
@@ -216,7 +218,8 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
                         ? 0
                         : std::strtoll(item.c_str() + equals + 1, &end, 10);
     if (field == fields.end() || value < 0 ||
-        (value == 0 && item.compare(0, 4, "turn") && item.compare(0, 4, "vote")) ||
+        (value == 0 && item.compare(0, 4, "turn") && item.compare(0, 4, "vote") &&
+         item.compare(0, 4, "pers")) ||
         (end && *end))
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (positive numbers)",

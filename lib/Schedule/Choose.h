@@ -62,12 +62,13 @@ struct Schedule {
   int64_t vote = 0;   ///< Wgmma: move the maximum by vote, else always.
   int64_t turns = 0;  ///< Wgmma: take turns on the tensor cores; 1: pass the turn
                       ///< when both products are issued, 2: when scores are there.
+  int64_t persistent = 0; ///< Wgmma: 1: tiles a grid apart, 2: from a counter.
 
   bool operator==(const Schedule &o) const {
     return rows == o.rows && columns == o.columns &&
            outColumns == o.outColumns && depth == o.depth && warps == o.warps &&
            vector == o.vector && stages == o.stages &&
-           groups == o.groups && vote == o.vote && turns == o.turns;
+           groups == o.groups && vote == o.vote && turns == o.turns && persistent == o.persistent;
   }
 };
 

@@ -174,7 +174,15 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       if (!nestedLater)
         grid.push_back({axis, 1, AxisPlace::Batch});
     }
-  p.placeBlock(grid);
+  if (s.groups > 0) {
+    // Masked tiles differ in length; others stay in the order of memory.
+    bool uneven = !op.getBody().getOps<MaskOp>().empty();
+    int64_t perKey = (depth + s.outColumns) * 2;
+    p.placeTiles(grid, uneven ? p.mul(p.length(parts.keyAxis), p.constant(perKey))
+                              : Value());
+  } else {
+    p.placeBlock(grid);
+  }
   setAccumulatorLayout(p, s);
 
   // With warp groups the program is one group's: its rows start further down.

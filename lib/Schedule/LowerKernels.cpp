@@ -44,6 +44,7 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
   if (s.groups > 0) {
     p.program->setAttr("tile.vote", p.b.getI64IntegerAttr(s.vote));
     p.program->setAttr("tile.turns", p.b.getI64IntegerAttr(s.turns));
+    p.program->setAttr("tile.persistent", p.b.getI64IntegerAttr(s.persistent));
   }
 }
 

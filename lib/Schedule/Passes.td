@@ -79,6 +79,20 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::func::FuncOp"> 
                            "::mlir::arith::ArithDialect"];
 }
 
+def PersistTilesPass : Pass<"tile-persist-tiles", "::mlir::func::FuncOp"> {
+  let summary = "A block works on one tile after the other";
+  let description = [{
+    Puts a loop over tiles around each role of a `tile.specialize`: with
+    `tile.persistent = 1` tiles a grid apart, with 2 tiles taken from a counter in
+    device memory, which becomes the program's last argument. The rings of stages
+    run on, so the next tile's loads run under this tile's end.
+
+    Precondition: `tile.block_id` names the number of tiles.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def ExpandRunningMaxPass : Pass<"tile-expand-running-max", "::mlir::func::FuncOp"> {
   let summary = "Turn tile.running_max and tile.rescale into elementary operations";
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",

@@ -215,22 +215,29 @@ Value ProgramBuilder::ceilDiv(Value x, int64_t divisor) {
 // Axes
 //===----------------------------------------------------------------------===//
 
-void ProgramBuilder::placeBlock(ArrayRef<GridFactor> factors) {
-  Location loc = program.getLoc();
-  Type i32 = b.getI32Type(), i64 = b.getI64Type();
-  // The runner keeps grids below 2^31 blocks and lengths below 2^30, so 32-bit
-  // unsigned division is exact here; it is several times faster on a GPU.
-  Value rest = tile::BlockIdOp::create(b, loc, i32);
+Value ProgramBuilder::tilesAlong(const GridFactor &factor) {
+  return b.createOrFold<arith::TruncIOp>(program.getLoc(), b.getI32Type(),
+                                         ceilDiv(length(factor.axis), factor.tile));
+}
+
+void ProgramBuilder::writeGrid(ArrayRef<GridFactor> factors) {
   SmallVector<Attribute> grid;
+  for (const GridFactor &factor : factors)
+    if (!factor.axis.empty())
+      grid.push_back(tile::GridAttr::get(
+          b.getContext(), b.getStringAttr(factor.axis), factor.tile));
+  program->setAttr(tile::kGridAttr, b.getArrayAttr(grid));
+}
+
+// The runner keeps grids below 2^31 blocks and lengths below 2^30, so 32-bit
+// unsigned division is exact here; it is several times faster on a GPU.
+void ProgramBuilder::split(Value rest, ArrayRef<GridFactor> factors) {
+  Location loc = program.getLoc();
+  Type i64 = b.getI64Type();
   for (auto [i, factor] : llvm::enumerate(factors)) {
-    if (factor.axis.empty()) {
+    if (factor.axis.empty())
       continue;
-    }
-    grid.push_back(tile::GridAttr::get(b.getContext(),
-                                       b.getStringAttr(factor.axis),
-                                       factor.tile));
-    Value count = arith::TruncIOp::create(
-        b, loc, i32, ceilDiv(length(factor.axis), factor.tile));
+    Value count = tilesAlong(factor);
     Value at = rest;
     if (i + 1 < factors.size()) {
       at = arith::RemUIOp::create(b, loc, rest, count);
@@ -243,7 +250,42 @@ void ProgramBuilder::placeBlock(ArrayRef<GridFactor> factors) {
                       constant(factor.tile));
     places[factor.axis] = {factor.kind, start};
   }
-  program->setAttr(tile::kGridAttr, b.getArrayAttr(grid));
+}
+
+void ProgramBuilder::placeBlock(ArrayRef<GridFactor> factors) {
+  Value block = tile::BlockIdOp::create(b, program.getLoc(), b.getI32Type(), Value());
+  split(block, factors);
+  writeGrid(factors);
+}
+
+void ProgramBuilder::placeTiles(ArrayRef<GridFactor> factors, Value keyBytes) {
+  Location loc = program.getLoc();
+  Value rows = tilesAlong(factors[0]), heads = constant(1, 32);
+  for (const GridFactor &factor : factors.drop_front())
+    heads = mul(heads, tilesAlong(factor));
+  Value block =
+      tile::BlockIdOp::create(b, loc, b.getI32Type(), mul(rows, heads));
+  writeGrid(factors);
+  if (!keyBytes)
+    return split(block, factors);
+  // Half of an H200's L2 cache, and a little more: see shared/design/hopper.md.
+  constexpr int64_t kSectionBytes = int64_t(32) << 20;
+  Type i32 = b.getI32Type();
+  Value fit = arith::DivUIOp::create(b, loc, constant(kSectionBytes),
+                                     max(keyBytes, constant(1)));
+  fit = arith::TruncIOp::create(b, loc, i32, fit);
+  Value most = max(min(fit, heads), constant(1, 32));
+  Value perSection = mul(most, rows);
+  Value section = arith::DivUIOp::create(b, loc, block, perSection);
+  Value rest = sub(block, mul(section, perSection));
+  Value first = mul(section, most);
+  Value here = max(min(most, sub(heads, first)), constant(1, 32));
+  Value row = arith::DivUIOp::create(b, loc, rest, here);
+  Value head = add(first, sub(rest, mul(row, here)));
+  Value last = sub(rows, constant(1, 32));
+  Value at = arith::ExtSIOp::create(b, loc, b.getI64Type(), sub(last, row));
+  places[factors[0].axis] = {factors[0].kind, mul(at, constant(factors[0].tile))};
+  split(head, factors.drop_front());
 }
 
 StringRef ProgramBuilder::reachedThrough(StringRef axis) {

@@ -64,6 +64,11 @@ public:
   /// Finds the block's place in every factor (fastest first) from its number
   /// and writes `tile.grid` down.
   void placeBlock(llvm::ArrayRef<GridFactor> factors);
+  /// The same for the tiles of warp groups, the first factor being the rows. With
+  /// `keyBytes` (i64: what a head's keys and values take; null: plain order)
+  /// heads are visited in sections whose keys and values fit the L2 cache, and in
+  /// a section the tiles of all heads go longest first.
+  void placeTiles(llvm::ArrayRef<GridFactor> factors, mlir::Value keyBytes);
 
   // Arguments, made when first asked for.
   mlir::Value pointer(const TensorInfo &tensor);
@@ -125,6 +130,11 @@ public:
   void finish();
 
 private:
+  /// Number of tiles along a factor (i32).
+  mlir::Value tilesAlong(const GridFactor &factor);
+  void writeGrid(llvm::ArrayRef<GridFactor> factors);
+  /// Splits `rest` (i32) into places, first factor fastest.
+  void split(mlir::Value rest, llvm::ArrayRef<GridFactor> factors);
   mlir::Value argument(const std::string &key, mlir::Type type,
                        mlir::DictionaryAttr what);
   mlir::DictionaryAttr describe(llvm::StringRef kind, llvm::StringRef name,

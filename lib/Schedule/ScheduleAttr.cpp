@@ -21,7 +21,8 @@ static constexpr Field kFields[] = {
     {"out", &Schedule::outColumns}, {"depth", &Schedule::depth},
     {"warps", &Schedule::warps},   {"vector", &Schedule::vector},
     {"stages", &Schedule::stages}, {"groups", &Schedule::groups},
-    {"vote", &Schedule::vote},     {"turns", &Schedule::turns}};
+    {"vote", &Schedule::vote},     {"turns", &Schedule::turns},
+    {"persistent", &Schedule::persistent}};
 
 DictionaryAttr attn::scheduleAttr(OpBuilder &b, const Schedule &schedule) {
   SmallVector<NamedAttribute> fields;
@@ -48,7 +49,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.outColumns <= 1024 && schedule.groups >= 0 &&
                   schedule.groups <= 4 && schedule.vote >= 0 &&
                   schedule.vote <= 1 && schedule.turns >= 0 &&
-                  schedule.turns <= 2;
+                  schedule.turns <= 2 && schedule.persistent >= 0 &&
+                  schedule.persistent <= 2;
   if (!positive)
     return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "
                             "stages, positive tiles of at most 1024 rows");
@@ -59,7 +61,10 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
   if (s.groups > 0)
     return fmt::format("{} groups x {}x{}, {} stages{}{}", s.groups, s.rows,
                        s.columns, s.stages, s.vote ? ", vote" : "",
-                       s.turns ? fmt::format(", turns {}", s.turns) : "");
+                       s.turns ? fmt::format(", turns {}", s.turns) : "") +
+           (s.persistent == 1   ? ", persistent"
+            : s.persistent == 2 ? ", dynamic tiles"
+                                : "");
   std::string text = fmt::format("tile {}x{}, {} warps", s.rows, s.columns, s.warps);
   if (kind == KernelKind::Matmul)
     text += fmt::format(", depth {}", s.depth);

@@ -106,7 +106,7 @@ struct Specializer {
   Location loc;
 
   Value querySlabs, keySlabs, valueSlabs;
-  Value queryFull, keyFull, keyEmpty, valueFull, valueEmpty;
+  Value queryFull, queryEmpty, keyFull, keyEmpty, valueFull, valueEmpty;
 
   Specializer(func::FuncOp program, KeyLoop loop, int64_t groups, int64_t stages,
               int64_t turns, bool vote)
@@ -134,7 +134,9 @@ private:
         b, loc, static_cast<int64_t>(loop.op.getStep()), 64);
     return add(begin, arith::MulIOp::create(b, loc, wide, step));
   }
-  Ring advance(Ring ring) {
+  Ring advance(Ring ring, int64_t stages) {
+    if (stages == 1)
+      return {ring.slot, other(ring.phase)};
     Value next = add(ring.slot, c32(1));
     Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
                                         c32(stages));
@@ -159,15 +161,15 @@ private:
   }
 
   // Producer.
-  void produce();
+  void produce(Block *role);
   void copy(tile::LoadBoxOp load, Value keyStart, Value slabs, Value signals,
             Value slot);
   Ring fill(tile::LoadBoxOp load, Value keyStart, Value slabs, Value full,
-            Value empty, Ring ring);
+            Value empty, Ring ring, int64_t stages);
 
   // Consumers.
   struct State {
-    Ring key, value;
+    Ring query, key, value;
     Value accumulator, probability;
     SmallVector<Value> sums; ///< What the loop carries beside the accumulator.
 
@@ -177,8 +179,9 @@ private:
       all.append(sums);
       return all;
     }
-    static State from(ValueRange all) {
+    static State from(const State &before, ValueRange all) {
       State s;
+      s.query = before.query;
       s.key = {all[0], all[1]};
       s.value = {all[2], all[3]};
       s.accumulator = all[4];
@@ -192,9 +195,10 @@ private:
     SmallVector<Value> sums;
     IRMapping map;
   };
-  void consume();
+  void consume(Block *role);
   void handBack(State &state, Value count);
   Value issueScores(const State &state);
+  void scoresDone(const State &state, Value keyStart);
   Softmaxed softmax(Value keyStart, Value scores, ValueRange sums, bool live);
   Value rounded(Value probability);
   void first(State &state, Value keyStart);
@@ -242,19 +246,21 @@ void Specializer::copy(tile::LoadBoxOp load, Value keyStart, Value slabs,
 
 /// Waits until the slot is free, fills it and moves on.
 Ring Specializer::fill(tile::LoadBoxOp load, Value keyStart, Value slabs,
-                       Value full, Value empty, Ring ring) {
+                       Value full, Value empty, Ring ring, int64_t stages) {
   tile::SignalWaitOp::create(b, loc, empty, ring.slot, other(ring.phase));
   copy(load, keyStart, slabs, full, ring.slot);
-  return advance(ring);
+  return advance(ring, stages);
 }
 
-void Specializer::produce() {
+void Specializer::produce(Block *role) {
   tile::ForKeysOp keys = loop.op;
   Value last = sub(keys.getBlockCount(), c32(1));
   auto startOf = [&](Value index) { return blockStart(keys.getBlockBegin(), index); };
-  Ring key{c32(0), c32(0)}, value{c32(0), c32(0)};
-  key = fill(loop.key, startOf(last), keySlabs, keyFull, keyEmpty, key);
-  copy(loop.query, nullptr, querySlabs, queryFull, c32(0));
+  Ring query{c32(0), role->getArgument(0)};
+  Ring key{role->getArgument(1), role->getArgument(2)};
+  Ring value{role->getArgument(3), role->getArgument(4)};
+  key = fill(loop.key, startOf(last), keySlabs, keyFull, keyEmpty, key, stages);
+  query = fill(loop.query, nullptr, querySlabs, queryFull, queryEmpty, query, 1);
   // Keys run one block ahead of values, as the consumers take them.
   auto blocks = scf::ForOp::create(
       b, loc, c32(0), last, c32(1),
@@ -264,14 +270,17 @@ void Specializer::produce() {
         b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
         Value block = sub(last, i);
         Ring k = fill(loop.key, startOf(sub(block, c32(1))), keySlabs, keyFull,
-                      keyEmpty, {rings[0], rings[1]});
+                      keyEmpty, {rings[0], rings[1]}, stages);
         Ring v = fill(loop.value, startOf(block), valueSlabs, valueFull,
-                      valueEmpty, {rings[2], rings[3]});
+                      valueEmpty, {rings[2], rings[3]}, stages);
         scf::YieldOp::create(b, loc,
                              ValueRange{k.slot, k.phase, v.slot, v.phase});
       });
-  fill(loop.value, startOf(c32(0)), valueSlabs, valueFull, valueEmpty,
-       {blocks.getResult(2), blocks.getResult(3)});
+  value = fill(loop.value, startOf(c32(0)), valueSlabs, valueFull, valueEmpty,
+               {blocks.getResult(2), blocks.getResult(3)}, stages);
+  tile::RoleEndOp::create(b, loc,
+                          ValueRange{query.phase, blocks.getResult(0),
+                                     blocks.getResult(1), value.slot, value.phase});
 }
 
 //===----------------------------------------------------------------------===//
@@ -290,20 +299,28 @@ void Specializer::handBack(State &state, Value count) {
         b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
         Ring k{rings[0], rings[1]}, v{rings[2], rings[3]};
         tile::SignalWaitOp::create(b, loc, keyFull, k.slot, k.phase);
-        tile::SignalArriveOp::create(b, loc, keyEmpty, k.slot);
+        tile::SignalArriveOp::create(b, loc, keyEmpty, k.slot, Value());
         tile::SignalWaitOp::create(b, loc, valueFull, v.slot, v.phase);
-        tile::SignalArriveOp::create(b, loc, valueEmpty, v.slot);
+        tile::SignalArriveOp::create(b, loc, valueEmpty, v.slot, Value());
         if (turns) {
           tile::TurnWaitOp::create(b, loc, groups);
-          tile::TurnPassOp::create(b, loc, groups, /*first=*/false);
+          tile::TurnPassOp::create(b, loc, groups);
         }
-        k = advance(k);
-        v = advance(v);
+        k = advance(k, stages);
+        v = advance(v, stages);
         scf::YieldOp::create(b, loc,
                              ValueRange{k.slot, k.phase, v.slot, v.phase});
       });
   state.key = {all.getResult(0), all.getResult(1)};
   state.value = {all.getResult(2), all.getResult(3)};
+}
+
+/// The keys' stage is free; after a group's lowest block the queries are, too.
+void Specializer::scoresDone(const State &state, Value keyStart) {
+  tile::SignalArriveOp::create(b, loc, keyEmpty, state.key.slot, Value());
+  Value lowest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, keyStart,
+                                       loop.op.getLeftBegin());
+  tile::SignalArriveOp::create(b, loc, queryEmpty, c32(0), lowest);
 }
 
 Value Specializer::issueScores(const State &state) {
@@ -361,8 +378,8 @@ void Specializer::first(State &state, Value keyStart) {
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
-  tile::SignalArriveOp::create(b, loc, keyEmpty, state.key.slot);
-  state.key = advance(state.key);
+  scoresDone(state, keyStart);
+  state.key = advance(state.key, stages);
   Softmaxed done = softmax(keyStart, scores, state.sums, /*live=*/false);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
@@ -381,17 +398,17 @@ void Specializer::step(State &state, Value keyStart, bool live) {
       b, loc, state.accumulator.getType(), state.probability, value,
       state.accumulator, /*transposed=*/false, /*fence=*/false);
   if (turns == 1)
-    tile::TurnPassOp::create(b, loc, groups, /*first=*/false);
+    tile::TurnPassOp::create(b, loc, groups);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 1);
   if (turns == 2)
-    tile::TurnPassOp::create(b, loc, groups, /*first=*/false);
-  tile::SignalArriveOp::create(b, loc, keyEmpty, state.key.slot);
-  state.key = advance(state.key);
+    tile::TurnPassOp::create(b, loc, groups);
+  scoresDone(state, keyStart);
+  state.key = advance(state.key, stages);
   Softmaxed done = softmax(keyStart, scores, state.sums, live);
   accumulator = tile::DotWaitOp::create(b, loc, accumulator.getType(), accumulator,
                                         ValueRange{state.probability}, 0);
-  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot);
-  state.value = advance(state.value);
+  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot, Value());
+  state.value = advance(state.value, stages);
   if (loop.rescale) {
     auto moved = done.map.lookup(loop.rescale.getMoved());
     accumulator = tile::RescaleOp::create(
@@ -414,11 +431,11 @@ void Specializer::steps(State &state, Value begin, Value count, bool live) {
       [&](OpBuilder &inner, Location, Value i, ValueRange carried) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
-        State now = State::from(carried);
+        State now = State::from(state, carried);
         step(now, blockStart(begin, sub(top, i)), live);
         scf::YieldOp::create(b, loc, now.flat());
       });
-  state = State::from(blocks.getResults());
+  state = State::from(state, blocks.getResults());
 }
 
 void Specializer::last(State &state) {
@@ -431,14 +448,12 @@ void Specializer::last(State &state) {
       state.accumulator, /*transposed=*/false, /*fence=*/true);
   state.accumulator = tile::DotWaitOp::create(
       b, loc, accumulator.getType(), accumulator, ValueRange{state.probability}, 0);
-  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot);
-  state.value = advance(state.value);
+  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot, Value());
+  state.value = advance(state.value, stages);
 }
 
-void Specializer::consume() {
+void Specializer::consume(Block *role) {
   tile::ForKeysOp keys = loop.op;
-  if (turns)
-    tile::TurnPassOp::create(b, loc, groups, /*first=*/true);
   Value left = keys.getLeftCount(), full = keys.getFullCount(),
         right = keys.getRightCount();
   Value total = add(add(left, full), right);
@@ -450,14 +465,15 @@ void Specializer::consume() {
   Value above = sub(keys.getBlockCount(), add(below, total));
 
   State state;
-  state.key = {c32(0), c32(0)};
-  state.value = {c32(0), c32(0)};
+  state.query = {c32(0), role->getArgument(0)};
+  state.key = {role->getArgument(1), role->getArgument(2)};
+  state.value = {role->getArgument(3), role->getArgument(4)};
   state.accumulator = keys.getInits()[0];
   state.sums.assign(keys.getInits().begin() + 1, keys.getInits().end());
   bool alone = groups == 1;
   if (!alone)
     handBack(state, above);
-  tile::SignalWaitOp::create(b, loc, queryFull, c32(0), c32(0));
+  tile::SignalWaitOp::create(b, loc, queryFull, c32(0), state.query.phase);
   first(state, blockStart(keys.getLeftBegin(), sub(total, c32(1))));
   // The first block was the last of right, else of full, else of left.
   Value fromRight = firstOf(right);
@@ -480,6 +496,10 @@ void Specializer::consume() {
   SmallVector<Value> results{state.accumulator};
   results.append(state.sums);
   keys.replaceAllUsesWith(results);
+  tile::RoleEndOp::create(b, loc,
+                          ValueRange{other(state.query.phase), state.key.slot,
+                                     state.key.phase, state.value.slot,
+                                     state.value.phase});
 }
 
 //===----------------------------------------------------------------------===//
@@ -493,7 +513,7 @@ static std::pair<int64_t, int64_t> registerBudget(int64_t groups) {
   case 1:
     return {56, 248}; // 2 groups: capped by the 255 a thread can name.
   case 2:
-    return {24, 240}; // 3 x 168
+    return {40, 232}; // 3 x 168
   case 3:
     return {32, 160}; // 4 x 128
   default:
@@ -511,6 +531,7 @@ void Specializer::run() {
     keySlabs = slabs(loop.key, stages, keyType.getDimSize(0));
     valueSlabs = slabs(loop.value, stages, keyType.getDimSize(0));
     queryFull = signals(1, 1);
+    queryEmpty = signals(1, 4 * groups);
     keyFull = signals(stages, 1);
     valueFull = signals(stages, 1);
     keyEmpty = signals(stages, 4 * groups);
@@ -518,22 +539,23 @@ void Specializer::run() {
   }
   auto [producerRegisters, consumerRegisters] = registerBudget(groups);
   auto roles = tile::SpecializeOp::create(b, loc, groups, producerRegisters,
-                                          consumerRegisters);
-  Block *producer = b.createBlock(&roles.getProducer());
-  produce();
-  tile::RoleEndOp::create(b, loc);
-  (void)producer;
-  Block *consumer = b.createBlock(&roles.getConsumer());
-  consume();
-  auto end = tile::RoleEndOp::create(b, loc);
+                                          consumerRegisters, turns != 0);
+  auto beginRole = [&](Region &region) {
+    Block *role = b.createBlock(&region);
+    for (int64_t i = 0; i < 5; ++i) // Query phase, key and value rings.
+      role->addArgument(b.getI32Type(), loc);
+    return role;
+  };
+  produce(beginRole(roles.getProducer()));
+  Block *consumer = beginRole(roles.getConsumer());
+  consume(consumer);
   // What follows the key loop is the consumers' work.
   Operation *terminator = program.getBody().front().getTerminator();
   for (Operation *op = tail; op != terminator;) {
     Operation *next = op->getNextNode();
-    op->moveBefore(end);
+    op->moveBefore(consumer->getTerminator());
     op = next;
   }
-  (void)consumer;
   loop.op->erase();
   loop.query->erase();
 }

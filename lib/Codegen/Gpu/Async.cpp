@@ -77,7 +77,10 @@ LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
 }
 
 LogicalResult GpuEmitter::emitSignalArrive(tile::SignalArriveOp op) {
-  t.assembly({}, {t.less(lane, t.c32(1)), signalAddress(op.getSignals(), op.getSlot())},
+  Value one = t.less(lane, t.c32(1));
+  if (op.getCondition())
+    one = t.both(one, scalar(op.getCondition()));
+  t.assembly({}, {one, signalAddress(op.getSignals(), op.getSlot())},
              "@$0 mbarrier.arrive.shared::cta.b64 _, [$1];", "b,r,~{memory}", true);
   return success();
 }
@@ -263,6 +266,9 @@ LogicalResult GpuEmitter::emitSpecialize(tile::SpecializeOp op) {
                            std::to_string(count) + ";",
                "", true);
   };
+  for (Region *role : {&op.getProducer(), &op.getConsumer()})
+    for (BlockArgument position : role->front().getArguments())
+      scalars[position] = t.c32(0);
   auto roles = scf::IfOp::create(t.b, t.loc, t.less(roleGroup, t.c32(1)),
                                  /*withElse=*/true);
   {
@@ -272,12 +278,23 @@ LogicalResult GpuEmitter::emitSpecialize(tile::SpecializeOp op) {
     auto one = scf::IfOp::create(t.b, t.loc, t.less(blockThread, t.c32(1)),
                                  /*withElse=*/false);
     t.b.setInsertionPointToStart(one.thenBlock());
+    for (Value argument : program.getArguments())
+      if (isa<tile::MapType>(argument.getType()))
+        t.assembly({}, {scalar(argument)}, "prefetch.tensormap [$0];",
+                   "l,~{memory}", true);
     if (failed(emitBlock(op.getProducer().front())))
       return failure();
   }
   OpBuilder::InsertionGuard guard(t.b);
   t.b.setInsertionPointToStart(roles.elseBlock());
   setRegisters("inc", op.getConsumerRegisters());
+  if (op.getTurns()) { // Somebody has to hand the first group its first turn.
+    Value lastGroup = arith::CmpIOp::create(
+        t.b, t.loc, arith::CmpIPredicate::eq, roleGroup,
+        t.c32(static_cast<int64_t>(op.getGroups())));
+    t.assembly({}, {lastGroup, t.c32(1)}, "@$0 bar.arrive $1, 256;",
+               "b,r,~{memory}", true);
+  }
   return emitBlock(op.getConsumer().front());
 }
 
@@ -290,13 +307,59 @@ LogicalResult GpuEmitter::emitTurnPass(tile::TurnPassOp op) {
   int64_t groups = op.getGroups();
   Value lastGroup = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq,
                                           roleGroup, t.c32(groups));
-  if (op.getFirst()) {
-    t.assembly({}, {lastGroup, t.c32(1)}, "@$0 bar.arrive $1, 256;",
-               "b,r,~{memory}", true);
-    return success();
-  }
   Value next = t.select(lastGroup, t.c32(1), t.add(roleGroup, 1));
   t.assembly({}, {next}, "bar.arrive $0, 256;", "r,~{memory}", true);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Persistent tiles
+//===----------------------------------------------------------------------===//
+
+LogicalResult GpuEmitter::emitAllocWord(tile::AllocWordOp op) {
+  allocated = llvm::alignTo(allocated, 8);
+  signalOffsets[op.getResult()] = allocated;
+  allocated += 8;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitPostTile(tile::PostTileOp op) {
+  t.assembly({}, {t.add(sharedBase, signalOffsets.lookup(op.getWord())),
+                  scalar(op.getTile())},
+             "st.shared.u32 [$0], $1;", "r,r,~{memory}", true);
+  return success();
+}
+
+LogicalResult GpuEmitter::emitTakeTile(tile::TakeTileOp op) {
+  Value tile = t.assembly(
+      {t.i32()}, {t.add(sharedBase, signalOffsets.lookup(op.getWord()))},
+      "ld.shared.u32 $0, [$1];", "=r,r,~{memory}", true)[0];
+  // Through a shuffle, so that the assembler knows it as uniform over a warp.
+  scalars[op.getResult()] = t.shuffleFrom(tile, t.c32(0));
+  return success();
+}
+
+LogicalResult GpuEmitter::emitNextTile(tile::NextTileOp op) {
+  Value taken = t.assembly({t.i32()}, {scalar(op.getCounter())},
+                           "atom.global.add.u32 $0, [$1], 1;", "=r,l,~{memory}",
+                           true)[0];
+  scalars[op.getResult()] =
+      t.add(taken, NVVM::GridDimXOp::create(t.b, t.loc, t.i32()));
+  return success();
+}
+
+LogicalResult GpuEmitter::emitFinishTiles(tile::FinishTilesOp op) {
+  Value counter = scalar(op.getCounter());
+  Value done = t.assembly({t.i32()}, {counter},
+                          "atom.acq_rel.gpu.global.add.u32 $0, [$1+4], 1;",
+                          "=r,l,~{memory}", true)[0];
+  Value all = t.sub(NVVM::GridDimXOp::create(t.b, t.loc, t.i32()), t.c32(1));
+  Value last =
+      arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq, done, all);
+  t.assembly({}, {last, counter},
+             "{\n\t.reg .b32 zero;\n\tmov.b32 zero, 0;\n\t"
+             "@$0 st.global.u32 [$1], zero;\n\t@$0 st.global.u32 [$1+4], zero;\n\t}",
+             "b,l,~{memory}", true);
   return success();
 }
 

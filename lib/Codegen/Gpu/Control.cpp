@@ -61,6 +61,16 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::CopyAsyncOp>([&](auto o) { return emitCopy(o); })
       .Case<tile::SharedReadOp>([&](auto o) { return emitSharedRead(o); })
       .Case<tile::DotOp>([&](auto o) { return emitDot(o); })
+      .Case<tile::GridDimOp>([&](auto grid) {
+        scalars[grid.getResult()] = NVVM::GridDimXOp::create(t.b, t.loc, t.i32());
+        return success();
+      })
+      .Case<scf::WhileOp>([&](auto o) { return emitWhile(o); })
+      .Case<tile::AllocWordOp>([&](auto o) { return emitAllocWord(o); })
+      .Case<tile::PostTileOp>([&](auto o) { return emitPostTile(o); })
+      .Case<tile::TakeTileOp>([&](auto o) { return emitTakeTile(o); })
+      .Case<tile::NextTileOp>([&](auto o) { return emitNextTile(o); })
+      .Case<tile::FinishTilesOp>([&](auto o) { return emitFinishTiles(o); })
       .Case<tile::GroupIdOp>([&](auto group) {
         scalars[group.getResult()] = t.sub(roleGroup, t.c32(1));
         return success();
@@ -197,6 +207,39 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp op) {
   position = 0;
   for (Value result : op.getResults())
     unflatten(result, loop.getResults(), position);
+  return success();
+}
+
+/// Scalars only: what persistent tiles carry.
+LogicalResult GpuEmitter::emitWhile(scf::WhileOp op) {
+  for (ValueRange values : {ValueRange(op.getInits()), ValueRange(op.getResults())})
+    for (Type type : values.getTypes())
+      if (isa<RankedTensorType>(type))
+        return op.emitOpError("may not carry tiles");
+  SmallVector<Value> inits;
+  for (Value init : op.getInits())
+    inits.push_back(scalar(init));
+  auto loop = scf::WhileOp::create(t.b, t.loc, op.getResultTypes(), inits);
+  for (auto [from, to] : {std::pair{&op.getBefore(), &loop.getBefore()},
+                          std::pair{&op.getAfter(), &loop.getAfter()}}) {
+    OpBuilder::InsertionGuard guard(t.b);
+    Block *block = t.b.createBlock(to);
+    for (BlockArgument argument : from->front().getArguments())
+      scalars[argument] = block->addArgument(argument.getType(), t.loc);
+    if (failed(emitBlock(from->front())))
+      return failure();
+    SmallVector<Value> passed;
+    Operation *end = from->front().getTerminator();
+    for (Value value : end->getOperands())
+      passed.push_back(scalar(value));
+    if (isa<scf::ConditionOp>(end))
+      scf::ConditionOp::create(t.b, t.loc, passed[0],
+                               ValueRange(passed).drop_front());
+    else
+      scf::YieldOp::create(t.b, t.loc, passed);
+  }
+  for (auto [from, to] : llvm::zip(op.getResults(), loop.getResults()))
+    scalars[from] = to;
   return success();
 }
 

@@ -90,6 +90,7 @@ private:
   LogicalResult emitOp(Operation *op);
   LogicalResult emitFor(scf::ForOp op);
   LogicalResult emitIf(scf::IfOp op);
+  LogicalResult emitWhile(scf::WhileOp op);
   /// The scalars that carry a value of `type`, and back.
   bool travelsPacked(RankedTensorType tile);
   LogicalResult carriedTypes(Operation *op, Type type, SmallVectorImpl<Type> &types);
@@ -152,6 +153,11 @@ private:
   LogicalResult emitFold(tile::FoldOp op);
   LogicalResult emitAny(tile::AnyOp op);
   Value signalAddress(Value signals, Value slot);
+  LogicalResult emitAllocWord(tile::AllocWordOp op);
+  LogicalResult emitPostTile(tile::PostTileOp op);
+  LogicalResult emitTakeTile(tile::TakeTileOp op);
+  LogicalResult emitNextTile(tile::NextTileOp op);
+  LogicalResult emitFinishTiles(tile::FinishTilesOp op);
 
   //===--- GpuEmitter.cpp ---------------------------------------------------===//
   Value scalar(Value value) { return scalars.lookup(value); }
