@@ -38,6 +38,7 @@ Estimate attn::profile::estimate(const bundle::Kernel &kernel,
     return e;
   }
   const bundle::Prediction &p = kernel.prediction;
+  e.unit = p.tensorUnit;
   e.bytesRead = std::llround(evaluate(p.bytesRead, lengths, live));
   e.bytesWritten = std::llround(evaluate(p.bytesWritten, lengths, live));
   e.tensorFlops = evaluate(p.tensorFlops, lengths, live);

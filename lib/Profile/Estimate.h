@@ -23,6 +23,7 @@ struct Estimate {
   double exponentialSeconds = 0;
   double launchSeconds = 0;
   double seconds = 0; ///< The slowest roof (their sum on one pipe), and launch.
+  std::string unit;   ///< That does the matmuls: "mma.f16"; empty: none.
   std::string bound;  ///< "memory", "matmul", "f32", "exponentials", "launch".
 
   int64_t bytes() const { return bytesRead + bytesWritten; }

@@ -33,6 +33,32 @@ static Json missOf(double predictedMs, const std::optional<Summary> &measured) {
   return miss(predictedMs, measured->median);
 }
 
+static Json countedJson(const std::optional<Counters> &counted) {
+  if (!counted)
+    return nullptr;
+  Json stalls = Json::object();
+  for (const auto &[reason, share] : counted->stalls)
+    stalls[reason] = share;
+  return {{"bytes_read", orNull(counted->bytesRead)},
+          {"bytes_written", orNull(counted->bytesWritten)},
+          {"l2_hits", orNull(counted->l2Hits)},
+          {"tensor_pipe", orNull(counted->tensorPipe)},
+          {"special_pipe", orNull(counted->specialPipe)},
+          {"occupancy", orNull(counted->occupancy)},
+          {"stalls", stalls}};
+}
+
+static Json activityJson(const std::optional<Activity> &activity) {
+  if (!activity)
+    return nullptr;
+  return {{"time", activity->milliseconds},
+          {"blocks", activity->blocks},
+          {"threads", activity->threads},
+          {"registers", activity->registers},
+          {"shared_bytes", activity->sharedBytes},
+          {"correlation", activity->correlation}};
+}
+
 static Json kernelJson(const KernelResult &kernel) {
   const Estimate &e = kernel.predicted;
   double predictedMs = e.seconds * 1e3;
@@ -46,6 +72,7 @@ static Json kernelJson(const KernelResult &kernel) {
          {"miss", missOf(predictedMs, kernel.measured)},
          {"samples", samples(kernel.measured)},
          {"bound", e.bound},
+         {"unit", e.unit},
          {"bytes_read", e.bytesRead},
          {"bytes_written", e.bytesWritten},
          {"bytes", e.bytes()},
@@ -60,6 +87,8 @@ static Json kernelJson(const KernelResult &kernel) {
          {"spill_bytes", orNull(kernel.spillBytes)},
          {"shared_bytes", orNull(kernel.sharedBytes)},
          {"occupancy", nullptr},
+         {"counted", countedJson(kernel.counted)},
+         {"activity", activityJson(kernel.activity)},
          {"reason", kernel.reason}};
   if (kernel.occupancy)
     j["occupancy"] = {{"share", kernel.occupancy->share},
@@ -116,14 +145,17 @@ static Json bindValue(const std::string &text) {
 }
 
 std::string attn::profile::resultsJson(const Results &results) {
-  Json binds = Json::object(), levels = Json::array();
+  Json binds = Json::object(), levels = Json::array(), missing = Json::array();
   for (const auto &[name, value] : results.binds)
     binds[name] = bindValue(value);
   for (const LevelResult &level : results.levels)
     levels.push_back(levelJson(level));
+  for (const Missing &m : results.missing)
+    missing.push_back({{"what", m.what}, {"why", m.why}});
   Json j{{"spec", results.spec},         {"program", results.program},
          {"target", results.target},     {"device", results.device},
          {"compiler", results.compiler}, {"binds", binds},
-         {"live", results.live},         {"levels", levels}};
+         {"live", results.live},         {"levels", levels},
+         {"missing", missing}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

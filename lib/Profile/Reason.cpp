@@ -81,3 +81,16 @@ std::string attn::profile::likeliestReason(const KernelResult &kernel,
   return seconds > kernel.predicted.seconds ? tooSlow(kernel, roofs, seconds)
                                             : tooFast(kernel, roofs);
 }
+
+std::string attn::profile::occupancyNote(const KernelResult &kernel) {
+  // A fused kernel holds its tile on chip: few blocks fit, on purpose.
+  const Estimate &e = kernel.predicted;
+  bool fused =
+      e.tensorFlops > 0 && (e.exponentials > 0 || kernel.label == "flash");
+  if (!fused || !kernel.occupancy || kernel.occupancy->share >= 0.3)
+    return "";
+  return fmt::format("{:.0f} % occupancy ({}) is right here: the kernel keeps "
+                     "its tile in registers and shared memory instead of "
+                     "device memory.",
+                     100 * kernel.occupancy->share, kernel.occupancy->limiter);
+}

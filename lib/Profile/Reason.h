@@ -11,6 +11,9 @@ namespace attn::profile {
 std::string likeliestReason(const KernelResult &kernel,
                             const target::Roofs &roofs);
 
+/// A sentence where few resident warps are the right choice; empty elsewhere.
+std::string occupancyNote(const KernelResult &kernel);
+
 } // namespace attn::profile
 
 #endif // ATTN_LIB_PROFILE_REASON_H

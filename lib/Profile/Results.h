@@ -13,6 +13,28 @@
 
 namespace attn::profile {
 
+/// What hardware counters saw of one launch. Absent figures were not offered.
+struct Counters {
+  std::optional<int64_t> bytesRead; ///< From device memory.
+  std::optional<int64_t> bytesWritten;
+  std::optional<double> l2Hits;      ///< Share of the L2 cache's lookups.
+  std::optional<double> tensorPipe;  ///< Share of cycles, matmul unit at work.
+  std::optional<double> specialPipe; ///< Share of cycles, special functions.
+  std::optional<double> occupancy;   ///< Warps at work over the most that fit.
+  /// Warps that wait at an issue slot, by reason, worst first.
+  std::vector<std::pair<std::string, double>> stalls;
+};
+
+/// What the driver recorded of one launch (CUPTI activity).
+struct Activity {
+  double milliseconds = 0;
+  int64_t blocks = 0;
+  int threads = 0;
+  int registers = 0;       ///< Per thread.
+  int64_t sharedBytes = 0; ///< Static and dynamic, per block.
+  uint32_t correlation = 0; ///< Of the host's call that made it.
+};
+
 struct KernelResult {
   std::string symbol;
   std::string label;
@@ -25,6 +47,8 @@ struct KernelResult {
   std::optional<int> spillBytes;      ///< Per thread.
   std::optional<int64_t> sharedBytes; ///< Static and dynamic, per block.
   std::optional<target::Occupancy> occupancy;
+  std::optional<Counters> counted;
+  std::optional<Activity> activity;
   std::string reason; ///< Of a miss over 10 %; empty without one.
 };
 
@@ -44,6 +68,12 @@ struct LevelResult {
   std::vector<KernelResult> kernels;
 };
 
+/// Something that a profile should tell and this one cannot.
+struct Missing {
+  std::string what;
+  std::string why;
+};
+
 struct Results {
   std::string spec; ///< Path or bundle as given.
   std::string program;
@@ -56,6 +86,7 @@ struct Results {
   bool gpu = false;
   target::Roofs roofs;
   std::vector<LevelResult> levels;
+  std::vector<Missing> missing;
 };
 
 /// measured / predicted - 1.

@@ -2,6 +2,7 @@
 
 #include "lib/Profile/Table.h"
 
+#include "lib/Profile/Reason.h"
 #include "lib/Profile/Units.h"
 
 #include <fmt/format.h>
@@ -139,12 +140,6 @@ static Row kernelRow(const LevelResult &level, const KernelResult &kernel) {
   return row;
 }
 
-/// A fused kernel that holds its tile on chip: few blocks fit, on purpose.
-static bool isFused(const KernelResult &kernel) {
-  return kernel.predicted.tensorFlops > 0 &&
-         (kernel.predicted.exponentials > 0 || kernel.label == "flash");
-}
-
 static std::string notes(const Results &results) {
   std::string text;
   for (const LevelResult &level : results.levels)
@@ -180,13 +175,10 @@ static std::string notes(const Results &results) {
 
   for (const LevelResult &level : results.levels)
     for (const KernelResult &kernel : level.kernels)
-      if (kernel.occupancy && kernel.occupancy->share < 0.3 && isFused(kernel))
-        text += fmt::format(
-            "\n{} {}: {:.0f} % occupancy ({}) is right here: the kernel keeps "
-            "its tile in registers and\nshared memory instead of device "
-            "memory.\n",
-            level.name, kernel.label, 100 * kernel.occupancy->share,
-            kernel.occupancy->limiter);
+      if (std::string note = occupancyNote(kernel); !note.empty())
+        text += fmt::format("\n{} {}: {}\n", level.name, kernel.label, note);
+  for (const Missing &missing : results.missing)
+    text += fmt::format("\nnot told: {}: {}\n", missing.what, missing.why);
   return text;
 }
 

@@ -33,6 +33,7 @@ public:
     prepare();
     for (size_t i = 0; i < input.program.levels.size(); ++i)
       runLevel(input.program.levels[i], out.results.levels[i], out.spans[i]);
+    sayWhatIsMissing();
     return std::move(out);
   }
 
@@ -161,6 +162,20 @@ private:
       kernel.reason = likeliestReason(kernel, out.results.roofs);
     }
     spans = times.spans;
+  }
+
+  /// A profile on a CPU has less to say; a reader is told so, once.
+  void sayWhatIsMissing() {
+    if (gpu || !options.profile)
+      return;
+    out.results.missing = {
+        {"counted bytes and pipes",
+         "the hardware counters that this tool reads are a GPU's"},
+        {"registers, shared memory, occupancy",
+         "code for a CPU has no such limits for the blocks it runs"},
+        {"host time a launch",
+         "on a CPU the host's threads are the device: a launch returns when "
+         "its kernel is done"}};
   }
 
   /// What the device says of the code it runs; it may have compiled it itself.

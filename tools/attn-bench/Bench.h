@@ -2,8 +2,7 @@
 #ifndef ATTN_TOOLS_ATTN_BENCH_BENCH_H
 #define ATTN_TOOLS_ATTN_BENCH_BENCH_H
 
-#include "lib/Profile/Json.h"
-#include "lib/Profile/Results.h"
+#include "lib/Profile/Report.h"
 #include "tools/attn-bench/Input.h"
 
 #include <functional>

@@ -11,6 +11,10 @@ namespace attn::bench {
 /// passed through. Throws InputError when there is none or it fails.
 void runCompiler(const std::vector<std::string> &arguments);
 
+/// What attn-opt beside this executable prints. Throws InputError with the
+/// reason when there is none or it fails.
+std::string printIr(const std::vector<std::string> &arguments);
+
 } // namespace attn::bench
 
 #endif // ATTN_TOOLS_ATTN_BENCH_COMPILE_H

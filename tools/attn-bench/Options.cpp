@@ -19,6 +19,8 @@ Examples:
       at a size of your own, with a row for each kernel
   attn-bench kernels/sliding_window.attn --levels=naive,flash --bind window=512
       two levels; scalar arguments are bound like lengths
+  attn-bench kernels/causal.attn --report out/causal-report
+      the same as a page: open out/causal-report/report.html
   attn-bench bundle/ --target=cuda --json out.json --trace out.trace.json
       a bundle made by attnc on another machine; the trace opens in Perfetto
 
@@ -90,6 +92,13 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   app.add_option("--trace", options.trace,
                  "write a Chrome trace of one run of each level")
       ->type_name("FILE");
+  app.add_option("--report", options.report,
+                 "write the profile as a page (report.html), JSON, CSV and "
+                 "traces to DIR")
+      ->type_name("DIR");
+  app.add_flag("--profile", options.profile,
+               "read the GPU's activity records and counters, in a pass apart "
+               "from timing (implied by --report and --trace)");
   app.add_option("--warmup", options.warmup,
                  "runs before timing (default: 3 and at least 50 ms)")
       ->check(CLI::Range(0, 1000000));
@@ -124,6 +133,8 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   }
 
   options.check = !noCheck;
+  if (!options.report.empty() || !options.trace.empty())
+    options.profile = true;
   if (jsonOption->count() > 0) {
     // `--json SPEC` means "to stdout": a spec is never written to.
     if (options.input.empty() && looksLikeInput(json)) {

@@ -29,6 +29,9 @@ struct Options {
   bool kernels = false;
   std::optional<std::string> json; ///< File, or "-".
   std::string trace;
+  std::string report; ///< Folder.
+  /// Ask the device's own instruments as well, in a pass of their own.
+  bool profile = false;
   int warmup = -1;
   int repeats = -1;
   int threads = 0;

@@ -4,6 +4,7 @@
 #include "lib/Target/Targets.h"
 #include "tools/attn-bench/Bench.h"
 #include "tools/attn-bench/Options.h"
+#include "tools/attn-bench/Report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +39,8 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
 }
 
 static int run(const Options &options) {
+  if (!options.report.empty())
+    checkReportFolder(options.report); // Found out before the long part.
   std::unique_ptr<runtime::Device> device = openDevice(options);
   Input input = openInput(options, device->info().capability);
   BenchResults bench = runBench(options, input, *device, showProgress);
@@ -49,14 +52,12 @@ static int run(const Options &options) {
   bool onlyJson = options.json && *options.json == "-";
   if (options.json && !onlyJson)
     bundle::writeFileAtomically(*options.json, json);
-  if (!options.trace.empty()) {
-    std::vector<profile::LevelTrace> traces;
-    for (size_t i = 0; i < results.levels.size(); ++i)
-      if (!bench.spans[i].empty())
-        traces.push_back({&results.levels[i], bench.spans[i]});
+  if (!options.trace.empty())
     bundle::writeFileAtomically(options.trace,
-                                profile::traceJson(results, traces));
-  }
+                                profile::traceJson(results, tracesOf(bench)));
+  if (!options.report.empty())
+    writeReport(options.report, {results, tracesOf(bench),
+                                 stepsOf(options, input, results)});
   std::string text = onlyJson ? json : profile::table(results, options.kernels);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
       std::fflush(stdout) != 0)
