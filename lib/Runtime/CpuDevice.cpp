@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fstream>
 #include <unistd.h>
 
@@ -32,11 +33,28 @@ private:
   ThreadPool::Body body;
 };
 
+/// Whether a shared object is shorter than its own header says: the loader
+/// would map it all the same and die at the first touch of what is not there.
+static bool isCutOff(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header;
+  if (!file.read(reinterpret_cast<char *>(&header), sizeof header) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return false; // Absent, or no object at all: the loader says so.
+  file.seekg(0, std::ios::end);
+  return uint64_t(file.tellg()) <
+         header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize;
+}
+
 class CpuCode : public Code {
 public:
   CpuCode(ThreadPool &pool, const std::string &path) : pool(pool), path(path) {
     // A bare file name would be searched in the system's library folders.
     std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+    if (isCutOff(file))
+      throw DeviceError(fmt::format("the level's code {} is cut off; copy the "
+                                    "bundle again, or make it again with attnc",
+                                    path));
     handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       throw DeviceError(fmt::format(

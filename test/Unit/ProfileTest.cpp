@@ -1,8 +1,9 @@
 //===- ProfileTest.cpp - estimates, units, tables, traces -----------------===//
 
 #include "lib/Profile/CpuRoofs.h"
-#include "lib/Profile/Json.h"
+#include "lib/Profile/Diff.h"
 #include "lib/Profile/Reason.h"
+#include "lib/Profile/Report.h"
 #include "lib/Profile/Table.h"
 #include "lib/Profile/Units.h"
 
@@ -183,6 +184,79 @@ TEST(Json, HoldsTheContractFields) {
   EXPECT_EQ(level["kernels"][0]["occupancy"]["limiter"], "registers");
   EXPECT_TRUE(j["levels"][1]["measured"].is_null());
   EXPECT_EQ(j["levels"][1]["check"], "failed");
+}
+
+TEST(Diff, HunksCarryContextAndPlaces) {
+  EXPECT_EQ(unifiedDiff("a\nb\nc\n", "a\nb\nc\n", 3), "");
+  EXPECT_EQ(unifiedDiff("a\nb\nc\nd\ne\n", "a\nb\nX\nd\ne\n", 1),
+            "@@ -2,3 +2,3 @@\n b\n-c\n+X\n d\n");
+  EXPECT_EQ(unifiedDiff("", "n\n", 3), "@@ -1,0 +1,1 @@\n+n\n");
+  // Two far changes make two hunks, near ones make one.
+  std::string lines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+  EXPECT_EQ(unifiedDiff(lines, "0\n" + lines + "10\n", 1),
+            "@@ -1,1 +1,2 @@\n+0\n 1\n@@ -9,1 +10,2 @@\n 9\n+10\n");
+  EXPECT_EQ(unifiedDiff("1\n2\n3\n", "0\n1\n2\n3\n4\n", 2),
+            "@@ -1,3 +1,5 @@\n+0\n 1\n 2\n 3\n+4\n");
+}
+
+static LevelResult levelOf(const std::vector<std::string> &labels) {
+  LevelResult level;
+  for (const std::string &label : labels) {
+    KernelResult kernel;
+    kernel.label = label;
+    level.kernels.push_back(kernel);
+  }
+  return level;
+}
+
+TEST(Report, StepsNameTheKernelsThatWentOrMerged) {
+  LevelResult naive =
+      levelOf({"matmul", "scale", "copy", "mask", "softmax", "matmul"});
+  LevelResult inplace =
+      levelOf({"matmul", "scale", "mask", "softmax", "matmul"});
+  std::vector<Regroup> gone = regrouped(naive, inplace);
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].before, "copy");
+  EXPECT_EQ(gone[0].after, "");
+  std::vector<Regroup> merged = regrouped(inplace, levelOf({"flash"}));
+  ASSERT_EQ(merged.size(), 1u);
+  EXPECT_EQ(merged[0].before, "matmul, scale, mask, softmax, matmul");
+  EXPECT_EQ(merged[0].after, "flash");
+  EXPECT_TRUE(regrouped(naive, naive).empty());
+}
+
+TEST(Report, PageHoldsItsDataWithoutEndingTheScript) {
+  Results r = results();
+  r.levels[1].failure = "</script><!-- \"q\", @DATA@";
+  LevelTrace trace{&r.levels[0], {{1, 3, 5, 9}}};
+  Step step;
+  step.to = 1;
+  step.stage = "fused";
+  step.diff = "-a\n+b\n";
+  std::string json = reportJson({r, {trace}, {step}});
+  nlohmann::json j = nlohmann::json::parse(json);
+  EXPECT_EQ(j["timeline"][0]["level"], 0);
+  EXPECT_EQ(j["timeline"][0]["spans"][0]["device"][1], 9);
+  EXPECT_EQ(j["steps"][0]["from"], "flash");
+  EXPECT_EQ(j["steps"][0]["diff"], "-a\n+b\n");
+  EXPECT_EQ(j["roofs"]["matmul"]["mma.f16"], 100);
+  std::string page = reportPage(json);
+  size_t begin = page.find("id=\"data\">"), end = page.find("</script>");
+  ASSERT_NE(begin, std::string::npos);
+  begin += std::string("id=\"data\">").size();
+  ASSERT_LT(begin, end);
+  EXPECT_EQ(nlohmann::json::parse(page.substr(begin, end - begin)), j);
+}
+
+TEST(Report, CsvQuotesWhatNeedsIt) {
+  Results r = results();
+  r.levels[1].failure = "o[0, 3] is \"2\"";
+  std::string levels = levelsCsv(r), kernels = kernelsCsv(r);
+  EXPECT_NE(levels.find(",\"o[0, 3] is \"\"2\"\"\"\r\n"), std::string::npos)
+      << levels;
+  EXPECT_NE(kernels.find("flash,flash,causal_flash,8,1,100500,201000,"),
+            std::string::npos)
+      << kernels;
 }
 
 TEST(Trace, LanesNestAndArrowsMatch) {

@@ -111,11 +111,12 @@ function drawRoofline() {
   root.append(svg("path", { class: "roof", d: `M${x(start)},${y(start * bandwidth)}L${x(top / bandwidth)},${y(top)}` }));
   const middle = Math.sqrt(start * top / bandwidth);
   const angle = Math.atan2(y(2 * middle * bandwidth) - y(middle * bandwidth), x(2 * middle) - x(middle)) * 180 / Math.PI;
-  root.append(svg("text", { class: "soft", transform: `translate(${x(middle)},${y(middle * bandwidth) - 6}) rotate(${angle})`, "text-anchor": "middle" }, bytes(bandwidth) + "/s"));
+  root.append(svg("text", { class: "soft halo", transform: `translate(${x(middle)},${y(middle * bandwidth) - 6}) rotate(${angle})`, "text-anchor": "middle" }, bytes(bandwidth) + "/s"));
   for (const roof of roofs) {
     root.append(svg("line", { class: "roof", x1: x(roof.rate / bandwidth), x2: right, y1: y(roof.rate), y2: y(roof.rate), "stroke-dasharray": roof.rate === top ? null : "4 4" }));
-    root.append(svg("text", { class: "soft", x: right, y: y(roof.rate) - 5, "text-anchor": "end" }, roof.name));
   }
+  roofs.sort((a, b) => b.rate - a.rate).forEach((roof, i) =>
+    root.append(svg("text", { class: "soft halo", x: right, y: y(roof.rate) + (i === 0 ? -6 : 15), "text-anchor": "end" }, roof.name)));
   // A bubble that would cover another one moves aside and keeps a leader.
   const placed = [], bubbles = [];
   for (const dot of dots) {

@@ -2,7 +2,7 @@
 function drawHead() {
   byId("title").textContent = data.program;
   document.title = `attn profile: ${data.program}`;
-  byId("subtitle").textContent = `${data.target} code on ${data.device}, made by ${data.compiler}`;
+  byId("subtitle").textContent = `${data.target} code on ${data.device} · compiler: ${data.compiler}`;
   const facts = Object.entries(data.binds).map(([name, value]) => [name, value]);
   facts.push(["pairs alive", percent(data.live)]);
   byId("facts").replaceChildren(...facts.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, String(value)))));
@@ -28,7 +28,7 @@ function drawTables() {
       l.measured ? rate(l.flops / (l.measured * 1e-3)) : "–", time(l.host_per_launch), bytes(l.temporary_bytes), checks[l.check](l)]));
   table(byId("footprint-table"),
     [{ name: "#" }, { name: "level", left: true }, { name: "kernel", left: true }, { name: "blocks" }, { name: "threads" }, { name: "registers" }, { name: "spilled" }, { name: "shared" },
-      { name: "occupancy" }, { name: "limiter", left: true }, { name: "predicted" }, { name: "measured" }, { name: "miss" }, { name: "bound", left: true }, { name: "schedule", left: true, wrap: true }],
+      { name: "occupancy" }, { name: "limiter", left: true }, { name: "predicted" }, { name: "measured" }, { name: "miss" }, { name: "bound", left: true }, { name: "schedule", left: true }],
     kernels.map(({ level, kernel: k, number }) => [number, level.name, k.label, k.blocks, k.threads, k.registers, k.spill_bytes ? { text: k.spill_bytes + " B", bad: true } : k.spill_bytes === null ? "–" : "0",
       bytes(k.shared_bytes), k.occupancy ? percent(k.occupancy.share) : "–", k.occupancy ? k.occupancy.limiter : "–", time(k.predicted), time(k.measured), missCell(k.miss), k.bound, k.schedule || "–"]));
   byId("occupancy-notes").replaceChildren(...kernels.filter(k => k.kernel.occupancy_note).map(k =>

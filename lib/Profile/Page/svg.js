@@ -58,14 +58,18 @@ for (const level of data.levels)
 const failed = level => level.check === "failed" ? "failed its check, not timed"
   : level.failure ? "cannot run, not timed" : "";
 
+// Columns that nobody fills are left out.
 function table(where, columns, rows) {
+  const used = columns.map((_, i) => !rows.length || rows.some(row => row[i] !== null && row[i] !== undefined && row[i] !== "–"));
+  columns = columns.filter((_, i) => used[i]);
+  rows = rows.map(row => row.filter((_, i) => used[i]));
   const head = html("tr", {});
   for (const column of columns) head.append(html("th", { scope: "col", class: column.left ? "left" : null }, column.name));
   const body = html("tbody", {});
   for (const row of rows) {
     const line = html("tr", {});
     row.forEach((cell, i) => {
-      const classes = [columns[i].left ? "left" : "", columns[i].wrap ? "wrap" : "", cell && cell.bad ? "bad" : "", cell && cell.good ? "good" : ""];
+      const classes = [columns[i].left ? "left" : "", cell && cell.bad ? "bad" : "", cell && cell.good ? "good" : ""];
       line.append(html("td", { class: classes.join(" ").trim() || null }, cell && cell.text !== undefined ? cell.text : plain(cell)));
     });
     body.append(line);

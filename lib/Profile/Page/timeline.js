@@ -25,7 +25,7 @@ function drawTimeline() {
   const step = niceStep(to - from, width < 560 ? 3 : 6);
   for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
     inside.append(svg("line", { class: "grid", x1: x(t), x2: x(t), y1: 22, y2: 124 }));
-    inside.append(svg("text", { class: "soft", x: x(t), y: 140, "text-anchor": "middle" }, t === 0 ? "0" : time(t * 1e-3)));
+    inside.append(svg("text", { class: "soft", x: x(t), y: 140, "text-anchor": x(t) < left + 20 ? "start" : x(t) > right - 24 ? "end" : "middle" }, t === 0 ? "0" : time(t * 1e-3)));
   }
   const visible = (a, b) => b >= from && a <= to;
   for (const { level, spans, start, end } of timeline.levels) {
