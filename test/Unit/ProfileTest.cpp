@@ -1,5 +1,6 @@
 //===- ProfileTest.cpp - estimates, units, tables, traces -----------------===//
 
+#include "lib/Profile/Compare.h"
 #include "lib/Profile/CpuRoofs.h"
 #include "lib/Profile/Diff.h"
 #include "lib/Profile/Reason.h"
@@ -184,6 +185,63 @@ TEST(Json, HoldsTheContractFields) {
   EXPECT_EQ(level["kernels"][0]["occupancy"]["limiter"], "registers");
   EXPECT_TRUE(j["levels"][1]["measured"].is_null());
   EXPECT_EQ(j["levels"][1]["check"], "failed");
+}
+
+static Summary spreadOf(double median, double share, int count) {
+  Summary s;
+  s.median = median;
+  s.lowerQuartile = median * (1 - share);
+  s.upperQuartile = median * (1 + share);
+  s.count = count;
+  return s;
+}
+
+TEST(Compare, AChangeWithinTheSpreadIsNotSignificant) {
+  auto near = changeOf(spreadOf(10, 0.05, 20), spreadOf(10.2, 0.05, 20));
+  EXPECT_NEAR(near->change, 0.02, 1e-12);
+  EXPECT_FALSE(near->significant());
+  // The same change with a tenth of the spread is.
+  auto far = changeOf(spreadOf(10, 0.005, 20), spreadOf(10.2, 0.005, 20));
+  EXPECT_TRUE(far->significant());
+  EXPECT_LT(far->least, 0.02);
+  EXPECT_GT(far->most, 0.02);
+  // Both directions are alike.
+  auto back = changeOf(spreadOf(10.2, 0.005, 20), spreadOf(10, 0.005, 20));
+  EXPECT_NEAR((1 + back->least) * (1 + far->most), 1, 1e-12);
+  // Two samples tell nothing, none of 0 either.
+  EXPECT_FALSE(changeOf(spreadOf(1, 0, 2), spreadOf(9, 0, 2))->significant());
+  EXPECT_FALSE(changeOf(spreadOf(0, 0, 9), spreadOf(9, 0, 9)));
+  // No spread at all: any change counts.
+  EXPECT_TRUE(changeOf(spreadOf(1, 0, 9), spreadOf(1.01, 0, 9))->significant());
+}
+
+TEST(Compare, PairsLevelsByNameAndKernelsByLabel) {
+  std::string text = resultsJson(results());
+  Comparison same = compareRuns("a", text, "", "b", text, "");
+  EXPECT_TRUE(same.differences.empty());
+  ASSERT_EQ(same.levels.size(), 2u);
+  EXPECT_EQ(same.levels[0].change->change, 0);
+  EXPECT_FALSE(same.levels[1].change);
+  EXPECT_EQ(same.levels[1].failureA, "o[0, 3] is 2, the reference is 1");
+  Results other = results();
+  other.device = "CPU";
+  other.levels.erase(other.levels.begin());
+  Comparison less = compareRuns("a", text, "", "b", resultsJson(other), "");
+  ASSERT_EQ(less.differences.size(), 1u);
+  EXPECT_EQ(less.differences[0].what, "device");
+  EXPECT_EQ(less.levels[0].b, "");
+  // One level of each pairs whatever the names are.
+  Comparison levels = compareRuns("a", text, "flash", "a", text, "fused");
+  ASSERT_EQ(levels.levels.size(), 1u);
+  EXPECT_EQ(levels.levels[0].kernels[0].b, "");
+  EXPECT_NE(comparisonTable(levels).find("flash -> fused"), std::string::npos);
+  EXPECT_THROW(compareRuns("a", text, "slow", "b", text, ""),
+               std::runtime_error);
+  EXPECT_THROW(compareRuns("a", text.substr(0, 90), "", "b", text, ""),
+               std::runtime_error);
+  EXPECT_THROW(compareRuns("a", "[1]", "", "b", text, ""), std::runtime_error);
+  EXPECT_THROW(compareRuns("a", R"({"levels":[{"name":3}]})", "", "b", text, ""),
+               std::runtime_error);
 }
 
 TEST(Diff, HunksCarryContextAndPlaces) {

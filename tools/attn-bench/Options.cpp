@@ -24,6 +24,10 @@ Examples:
   attn-bench bundle/ --target=cuda --json out.json --trace out.trace.json
       a bundle made by attnc on another machine; the trace opens in Perfetto
 
+  attn-bench --compare before.json after.json
+  attn-bench --compare run.json:flash run.json:pipelined
+      two runs, or two levels of one: the change and whether it is significant
+
 Exit code: 0 all well, 1 a level differs from the reference, 2 wrong usage or
 input, 3 the device failed.
 )";
@@ -96,6 +100,11 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
                  "write the profile as a page (report.html), JSON, CSV and "
                  "traces to DIR")
       ->type_name("DIR");
+  app.add_option("--compare", options.compare,
+                 "compare two runs that --json or --report wrote, all levels "
+                 "or one of each, instead of running anything")
+      ->expected(2)
+      ->type_name("A.json[:LEVEL] B.json[:LEVEL]");
   app.add_flag("--profile", options.profile,
                "read the GPU's activity records and counters, in a pass apart "
                "from timing (implied by --report and --trace)");
@@ -149,6 +158,8 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       break;
     }
   options.levels = levels;
+  if (!options.compare.empty())
+    return std::nullopt;
   if (options.input.empty()) {
     fmt::print(stderr, "attn-bench: no input; give a spec or a bundle, for "
                        "example attn-bench kernels/causal.attn\n");

@@ -30,6 +30,7 @@ struct Options {
   std::optional<std::string> json; ///< File, or "-".
   std::string trace;
   std::string report; ///< Folder.
+  std::vector<std::string> compare; ///< Two files, each FILE or FILE:LEVEL.
   /// Ask the device's own instruments as well, in a pass of their own.
   bool profile = false;
   int warmup = -1;

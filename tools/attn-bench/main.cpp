@@ -1,5 +1,6 @@
 //===- main.cpp - attn-bench: check and profile the levels of a spec ------===//
 
+#include "lib/Profile/Compare.h"
 #include "lib/Profile/Table.h"
 #include "lib/Target/Targets.h"
 #include "tools/attn-bench/Bench.h"
@@ -38,6 +39,39 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   return runtime::openCuda();
 }
 
+static void show(const std::string &text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0)
+    throw InputError("cannot write to stdout");
+}
+
+/// "out.json:flash" names a file and one of its levels.
+static std::pair<std::string, std::string> splitLevel(const std::string &name) {
+  size_t colon = name.rfind(':');
+  if (colon == std::string::npos || access(name.c_str(), F_OK) == 0)
+    return {name, ""};
+  return {name.substr(0, colon), name.substr(colon + 1)};
+}
+
+static int compare(const Options &options) {
+  const std::string &a = options.compare[0], &b = options.compare[1];
+  auto [fileA, levelA] = splitLevel(a);
+  auto [fileB, levelB] = splitLevel(b);
+  profile::Comparison comparison =
+      profile::compareRuns(a, bundle::readFile(fileA), levelA, b,
+                           bundle::readFile(fileB), levelB);
+  if (!options.json) {
+    show(profile::comparisonTable(comparison));
+    return kOk;
+  }
+  std::string json = profile::comparisonJson(comparison);
+  if (*options.json == "-")
+    show(json);
+  else
+    bundle::writeFileAtomically(*options.json, json);
+  return kOk;
+}
+
 static int run(const Options &options) {
   if (!options.report.empty())
     checkReportFolder(options.report); // Found out before the long part.
@@ -59,9 +93,7 @@ static int run(const Options &options) {
     writeReport(options.report, {results, tracesOf(bench),
                                  stepsOf(options, input, results)});
   std::string text = onlyJson ? json : profile::table(results, options.kernels);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fflush(stdout) != 0)
-    throw InputError("cannot write to stdout");
+  show(text);
 
   int code = kOk;
   for (const profile::LevelResult &level : results.levels) {
@@ -81,7 +113,7 @@ int main(int argc, char **argv) {
   if (auto code = parseOptions(argc, argv, options))
     return *code;
   try {
-    return run(options);
+    return options.compare.empty() ? run(options) : compare(options);
   } catch (const runtime::DeviceError &error) {
     showProgress("");
     fmt::print(stderr, "attn-bench: {}\n", error.what());
