@@ -18,7 +18,8 @@ struct LevelTrace {
 };
 
 /// Chrome trace format (opens in Perfetto): a host lane with the launches, a
-/// device lane with the kernels, an arrow from each launch to its kernel. The
+/// lane of the stream with the kernels and their footprint, an arrow from each
+/// launch to its kernel, and tracks of what was counted or predicted. The
 /// levels follow one another.
 std::string traceJson(const Results &results,
                       const std::vector<LevelTrace> &traces);

@@ -34,6 +34,18 @@ Summary attn::profile::summarize(std::vector<double> samples) {
   return s;
 }
 
+/// Host and device count from marks that are not quite at the same time: no
+/// kernel starts before its launch does.
+static void alignClocks(std::vector<Span> &spans) {
+  double late = 0;
+  for (const Span &span : spans)
+    late = std::max(late, span.hostStart - span.deviceStart);
+  for (Span &span : spans) {
+    span.deviceStart += late;
+    span.deviceEnd += late;
+  }
+}
+
 namespace {
 class Timer {
 public:
@@ -180,6 +192,7 @@ private:
       spans[k].deviceStart = device.milliseconds(*base, *starts[k]) * 1e3;
       spans[k].deviceEnd = device.milliseconds(*base, *ends[k]) * 1e3;
     }
+    alignClocks(spans);
     return spans;
   }
 

@@ -45,11 +45,57 @@ static Json footprint(const KernelResult &kernel) {
     args["registers"] = *kernel.registers;
   if (kernel.sharedBytes)
     args["shared_bytes"] = *kernel.sharedBytes;
+  if (kernel.activity)
+    args["correlation"] = kernel.activity->correlation;
+  if (kernel.measured)
+    args["measured_us"] = kernel.measured->median * 1e3;
   if (kernel.occupancy) {
     args["occupancy"] = kernel.occupancy->share;
     args["limiter"] = kernel.occupancy->limiter;
   }
   return args;
+}
+
+/// A value of a counter's track from `ts` on.
+static Json sample(const std::string &track, double ts, double value) {
+  return {{"ph", "C"},
+          {"pid", kProcess},
+          {"name", track},
+          {"ts", ts},
+          {"args", {{"value", value}}}};
+}
+
+/// What the kernel did on average, as steps of a track: counted where counters
+/// were read, else reckoned from the prediction and the time it took.
+static void addTracks(Json &events, const KernelResult &kernel,
+                      const Span &span) {
+  double seconds = (span.deviceEnd - span.deviceStart) * 1e-6;
+  auto track = [&](const char *name, std::optional<double> value) {
+    if (!value)
+      return;
+    events.push_back(sample(name, span.deviceStart, *value));
+    events.push_back(sample(name, span.deviceEnd, 0));
+  };
+  const Estimate &e = kernel.predicted;
+  if (seconds > 0) {
+    track("predicted bytes over time, GB/s", double(e.bytes()) / seconds / 1e9);
+    track("predicted operations over time, GFLOP/s", e.flops() / seconds / 1e9);
+  }
+  if (kernel.occupancy)
+    track("resident warps, % of the most", 100 * kernel.occupancy->share);
+  if (!kernel.counted)
+    return;
+  const Counters &c = *kernel.counted;
+  auto percent = [](const std::optional<double> &share) {
+    return share ? std::optional<double>(100 * *share) : std::nullopt;
+  };
+  if (c.bytesRead && c.bytesWritten && seconds > 0)
+    track("counted device memory, GB/s",
+          double(*c.bytesRead + *c.bytesWritten) / seconds / 1e9);
+  track("counted L2 hits, %", percent(c.l2Hits));
+  track("counted tensor pipe, %", percent(c.tensorPipe));
+  track("counted special-function pipe, %", percent(c.specialPipe));
+  track("counted warps at work, % of the most", percent(c.occupancy));
 }
 
 /// The host's slice, the device's slice and the arrow between them.
@@ -61,6 +107,7 @@ static void addLaunch(Json &events, const LevelResult &level,
                          span.hostEnd, {{"level", level.name}}));
   events.push_back(slice(kDevice, kernel.label, span.deviceStart,
                          span.deviceEnd, std::move(args)));
+  addTracks(events, kernel, span);
   events.push_back({{"ph", "s"},
                     {"pid", kProcess},
                     {"tid", kHost},
@@ -86,7 +133,7 @@ std::string attn::profile::traceJson(const Results &results,
                     {"name", "process_name"},
                     {"args", {{"name", results.program}}}});
   events.push_back(laneName(kHost, "host"));
-  events.push_back(laneName(kDevice, "device: " + results.device));
+  events.push_back(laneName(kDevice, "stream 0: " + results.device));
 
   double start = 0;
   int arrow = 0;
