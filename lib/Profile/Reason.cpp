@@ -59,6 +59,27 @@ static std::string tooSlow(const KernelResult &kernel,
       e.bound, 100 * share);
 }
 
+/// What the counters say of a kernel that took longer; empty when they agree
+/// with the prediction or were not read.
+static std::string seenByCounters(const KernelResult &kernel) {
+  if (!kernel.counted)
+    return "";
+  const Counters &c = *kernel.counted;
+  if (c.bytesRead && c.bytesWritten && kernel.predicted.bytes() > 0) {
+    double moved = double(*c.bytesRead + *c.bytesWritten);
+    double extra = moved / double(kernel.predicted.bytes()) - 1;
+    if (kernel.predicted.bound == "memory" && extra > 0.1)
+      return fmt::format(
+          "{} were counted, {} of the prediction: operands are read "
+          "more than once and the cache catches {:.0f} % of it",
+          humanBytes(moved), humanMiss(extra), 100 * c.l2Hits.value_or(0));
+  }
+  if (!c.stalls.empty() && c.stalls[0].second > 0.2)
+    return fmt::format("warps wait for {} {:.0f} % of their time",
+                       c.stalls[0].first, 100 * c.stalls[0].second);
+  return "";
+}
+
 static std::string tooFast(const KernelResult &kernel,
                            const target::Roofs &roofs) {
   const Estimate &e = kernel.predicted;
@@ -78,8 +99,11 @@ std::string attn::profile::likeliestReason(const KernelResult &kernel,
       !isMiss(kernel.predicted.seconds * 1e3, kernel.measured->median))
     return "";
   double seconds = kernel.measured->median * 1e-3;
-  return seconds > kernel.predicted.seconds ? tooSlow(kernel, roofs, seconds)
-                                            : tooFast(kernel, roofs);
+  if (seconds <= kernel.predicted.seconds)
+    return tooFast(kernel, roofs);
+  std::string reason = tooSlow(kernel, roofs, seconds);
+  std::string seen = seenByCounters(kernel);
+  return seen.empty() ? reason : reason + "; " + seen;
 }
 
 std::string attn::profile::occupancyNote(const KernelResult &kernel) {

@@ -2,6 +2,7 @@
 
 #include "lib/Profile/Compare.h"
 #include "lib/Profile/CpuRoofs.h"
+#include "lib/Profile/Cupti.h"
 #include "lib/Profile/Diff.h"
 #include "lib/Profile/Reason.h"
 #include "lib/Profile/Report.h"
@@ -345,6 +346,32 @@ TEST(Trace, LanesNestAndArrowsMatch) {
   EXPECT_EQ(slices, 6);
   EXPECT_EQ(starts, finishes);
   EXPECT_EQ(starts.size(), 2u);
+}
+
+TEST(Cupti, KnowsEveryCounterOnHopper) {
+  std::string why;
+  std::set<std::string> metrics = countableMetrics("GH100", why);
+  if (metrics.empty())
+    GTEST_SKIP() << why;
+  EXPECT_TRUE(metrics.count("dram__bytes_read.sum"));
+  EXPECT_TRUE(metrics.count("smsp__warps_issue_stalled_gmma.sum"));
+  EXPECT_EQ(metrics.size(), 20u);
+}
+
+TEST(Reason, CountersSayWhatAKernelWaitsFor) {
+  Results r = results();
+  KernelResult &k = r.levels[0].kernels[0];
+  k.counted = Counters{};
+  k.counted->stalls = {{"barrier", 0.4}};
+  EXPECT_NE(likeliestReason(k, r.roofs).find("warps wait for barrier 40 %"),
+            std::string::npos);
+  k.predicted.bound = "memory";
+  k.counted->bytesRead = 400;
+  k.counted->bytesWritten = 40;
+  k.counted->l2Hits = 0.25;
+  EXPECT_NE(likeliestReason(k, r.roofs).find("440 B were counted, +57 % of"),
+            std::string::npos)
+      << likeliestReason(k, r.roofs);
 }
 
 TEST(CpuRoofs, AreOfThisWorld) {

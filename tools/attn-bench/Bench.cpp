@@ -3,6 +3,7 @@
 #include "tools/attn-bench/Bench.h"
 
 #include "lib/Profile/CpuRoofs.h"
+#include "lib/Profile/Cupti.h"
 #include "lib/Profile/Reason.h"
 #include "lib/Reference/Inputs.h"
 #include "lib/Reference/Live.h"
@@ -33,6 +34,8 @@ public:
     prepare();
     for (size_t i = 0; i < input.program.levels.size(); ++i)
       runLevel(input.program.levels[i], out.results.levels[i], out.spans[i]);
+    if (gpu && options.profile)
+      profileLevels();
     sayWhatIsMissing();
     return std::move(out);
   }
@@ -110,28 +113,42 @@ private:
       timing.flushBytes = wanted;
   }
 
-  void runLevel(const bundle::Level &level, LevelResult &result,
-                std::vector<Span> &spans) {
+  /// A level on every copy of the arguments.
+  struct Loaded {
+    std::shared_ptr<runtime::Code> code;
+    std::shared_ptr<runtime::Temporaries> temporaries;
     std::vector<std::unique_ptr<runtime::Plan>> plans;
     std::vector<runtime::Plan *> list;
+  };
+  Loaded load(const bundle::Level &level) {
+    progress(fmt::format("{}: loading", level.name));
+    Loaded loaded;
+    loaded.code = device.load(level, input.folder);
+    loaded.temporaries =
+        std::make_shared<runtime::Temporaries>(device, level, binds.lengths);
+    for (std::unique_ptr<ArgumentSet> &set : sets) {
+      loaded.plans.push_back(std::make_unique<runtime::Plan>(
+          device, input.program, level, loaded.code, set->arguments(),
+          loaded.temporaries));
+      loaded.list.push_back(loaded.plans.back().get());
+    }
+    return loaded;
+  }
+
+  void runLevel(const bundle::Level &level, LevelResult &result,
+                std::vector<Span> &spans) {
+    Loaded loaded;
     try {
-      progress(fmt::format("{}: loading", level.name));
-      std::shared_ptr<runtime::Code> code = device.load(level, input.folder);
-      auto temporaries =
-          std::make_shared<runtime::Temporaries>(device, level, binds.lengths);
-      for (std::unique_ptr<ArgumentSet> &set : sets) {
-        plans.push_back(std::make_unique<runtime::Plan>(
-            device, input.program, level, code, set->arguments(), temporaries));
-        list.push_back(plans.back().get());
-      }
-      result.codeKind = code->kind();
-      result.temporaryBytes = temporaries->bytes();
+      loaded = load(level);
+      result.codeKind = loaded.code->kind();
+      result.temporaryBytes = loaded.temporaries->bytes();
       if (timing.flushBytes > 0)
         runtime::Buffer(device, timing.flushBytes); // Must be there as well.
     } catch (const runtime::LaunchError &error) {
       result.failure = error.what();
       return;
     }
+    const std::vector<runtime::Plan *> &list = loaded.list;
     for (size_t k = 0; k < result.kernels.size(); ++k)
       addFacts(level.kernels[k], list[0]->facts(k), result.kernels[k]);
 
@@ -162,6 +179,67 @@ private:
       kernel.reason = likeliestReason(kernel, out.results.roofs);
     }
     spans = times.spans;
+  }
+
+  /// The GPU's own instruments, after all timing. Activity first: the driver
+  /// keeps records and counters apart.
+  void profileLevels() {
+    std::string noActivity, noCounters;
+    for (bool counting : {false, true})
+      for (size_t i = 0; i < input.program.levels.size(); ++i) {
+        LevelResult &result = out.results.levels[i];
+        if (!result.measured || result.launches == 0 ||
+            !(counting ? noCounters : noActivity).empty())
+          continue;
+        Loaded loaded = load(input.program.levels[i]);
+        device.synchronize();
+        progress(fmt::format("{}: {}", result.name,
+                             counting ? "counting" : "recording"));
+        if (counting)
+          count(result, *loaded.list[0], noCounters);
+        else
+          record(result, loaded.list, out.spans[i], noActivity);
+      }
+    if (!noActivity.empty())
+      out.results.missing.push_back({"activity records", noActivity});
+    if (!noCounters.empty())
+      out.results.missing.push_back({"counted bytes and pipes", noCounters});
+    for (LevelResult &level : out.results.levels)
+      for (KernelResult &kernel : level.kernels)
+        kernel.reason = likeliestReason(kernel, out.results.roofs);
+  }
+
+  /// Places of the kernels that are launched.
+  static std::vector<size_t> launched(const LevelResult &result) {
+    std::vector<size_t> places;
+    for (size_t k = 0; k < result.kernels.size(); ++k)
+      if (result.kernels[k].blocks > 0)
+        places.push_back(k);
+    return places;
+  }
+
+  void record(LevelResult &result, const std::vector<runtime::Plan *> &plans,
+              std::vector<Span> &spans, std::string &why) {
+    constexpr int kRuns = 7;
+    std::vector<size_t> places = launched(result);
+    size_t turn = 0;
+    std::optional<LevelActivity> activity = recordActivity(
+        device, places.size(), kRuns,
+        [&] { plans[turn++ % plans.size()]->launch(); }, why);
+    if (!activity)
+      return;
+    for (size_t i = 0; i < places.size(); ++i) {
+      result.kernels[places[i]].activity = activity->kernels[i];
+      spans[places[i]] = activity->spans[i];
+    }
+  }
+
+  void count(LevelResult &result, runtime::Plan &plan, std::string &why) {
+    std::vector<size_t> places = launched(result);
+    std::optional<std::vector<Counters>> counters = countKernels(
+        device, places.size(), [&](size_t i) { plan.launch(places[i]); }, why);
+    for (size_t i = 0; counters && i < places.size(); ++i)
+      result.kernels[places[i]].counted = (*counters)[i];
   }
 
   /// A profile on a CPU has less to say; a reader is told so, once.

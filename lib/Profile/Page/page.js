@@ -31,6 +31,18 @@ function drawTables() {
       { name: "occupancy" }, { name: "limiter", left: true }, { name: "predicted" }, { name: "measured" }, { name: "miss" }, { name: "bound", left: true }, { name: "schedule", left: true }],
     kernels.map(({ level, kernel: k, number }) => [number, level.name, k.label, k.blocks, k.threads, k.registers, k.spill_bytes ? { text: k.spill_bytes + " B", bad: true } : k.spill_bytes === null ? "–" : "0",
       bytes(k.shared_bytes), k.occupancy ? percent(k.occupancy.share) : "–", k.occupancy ? k.occupancy.limiter : "–", time(k.predicted), time(k.measured), missCell(k.miss), k.bound, k.schedule || "–"]));
+  const seen = kernels.filter(k => k.kernel.counted || k.kernel.activity);
+  const stalls = c => c ? Object.entries(c.stalls).slice(0, 3).map(([why, share]) => `${why} ${percent(share)}`).join(", ") || "–" : "–";
+  const apart = (a, b) => a === null || b === null || a === b ? a : { text: `${a} (driver: ${b})`, bad: true };
+  table(byId("counter-table"),
+    [{ name: "#" }, { name: "level", left: true }, { name: "kernel", left: true }, { name: "recorded time" }, { name: "registers" }, { name: "read" }, { name: "written" }, { name: "against predicted" },
+      { name: "L2 hits" }, { name: "tensor pipe" }, { name: "special functions" }, { name: "warps at work" }, { name: "warps wait for", left: true }],
+    seen.map(({ level, kernel: k, number }) => {
+      const c = k.counted || {}, both = k.counted && c.bytes_read !== null && c.bytes_written !== null;
+      return [number, level.name, k.label, k.activity ? time(k.activity.time) : "–", k.activity ? apart(k.registers, k.activity.registers) : "–", bytes(c.bytes_read), bytes(c.bytes_written),
+        both ? signed((c.bytes_read + c.bytes_written) / k.bytes - 1) : "–", percent(c.l2_hits), percent(c.tensor_pipe), percent(c.special_pipe), percent(c.occupancy), stalls(k.counted)];
+    }));
+  if (!seen.length) byId("counters").remove();
   byId("occupancy-notes").replaceChildren(...kernels.filter(k => k.kernel.occupancy_note).map(k =>
     html("li", {}, html("b", {}, `${k.number} ${k.level.name} ${k.kernel.label}: `), k.kernel.occupancy_note)));
 }
