@@ -140,9 +140,10 @@ std::optional<LevelActivity> attn::profile::recordActivity(
   device.synchronize();
   api->activityFlush(1);
   current = &log;
-  for (int r = 0; r < runs; ++r)
+  for (int r = 0; r < runs; ++r) {
     run();
-  device.synchronize();
+    device.synchronize(); // A time line of a run, not of a full queue.
+  }
   api->activityFlush(1);
   for (int32_t kind : kinds)
     api->activityDisable(kind);
