@@ -2,7 +2,7 @@
 #ifndef ATTN_LIB_PROFILE_ESTIMATE_H
 #define ATTN_LIB_PROFILE_ESTIMATE_H
 
-#include "lib/Bundle/Manifest.h"
+#include "lib/Profile/Traffic.h"
 #include "lib/Target/Chip.h"
 
 namespace attn::profile {
@@ -22,7 +22,8 @@ struct Estimate {
   double scalarSeconds = 0;
   double exponentialSeconds = 0;
   double launchSeconds = 0;
-  double seconds = 0; ///< The slowest roof (their sum on one pipe), and launch.
+  double fillSeconds = 0; ///< First loads, last stores, starts of blocks.
+  double seconds = 0;     ///< All together, as kernels of this kind go.
   std::string unit;   ///< That does the matmuls: "mma.f16"; empty: none.
   std::string bound;  ///< "memory", "matmul", "f32", "exponentials", "launch".
 
@@ -30,11 +31,15 @@ struct Estimate {
   double flops() const { return tensorFlops + scalarFlops; }
 };
 
-/// Sum of the terms; `live` is the fraction of (row, key) pairs left by masks.
-double evaluate(const std::vector<bundle::Term> &terms,
-                const std::map<std::string, int64_t> &lengths, double live);
-
-/// The estimate of one launch of `blocks` blocks. An empty grid costs nothing.
+/// The estimate of one launch of `blocks` blocks, from the manifest and the
+/// table of chips alone. An empty grid costs nothing.
+///
+/// Memory and arithmetic overlap, the slower one counts. In a flash kernel on
+/// mma.sync matmuls and softmax take turns (wgmma runs them side by side), its
+/// masks leave live tiles rather than live pairs, and the longest rows end last.
+/// Row kernels spend several instructions an operation, also on the columns of
+/// a tile that the row lacks. Matmul units, stores of accumulators and latency
+/// at few warps go by target::Habits.
 Estimate estimate(const bundle::Kernel &kernel,
                   const std::map<std::string, int64_t> &lengths, double live,
                   int64_t blocks, const target::Roofs &roofs);

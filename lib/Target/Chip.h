@@ -31,6 +31,26 @@ struct Architecture {
   double specialFunctions;    ///< ex2, rcp, rsqrt, ... results.
 };
 
+/// How near generated kernels come to a GPU's ceilings. Neutral by default, as
+/// on a CPU, whose ceilings are measured with the code that it runs.
+struct Habits {
+  /// Of the matmul unit's rate, by unit: what a matmul kernel reaches, and what
+  /// the matmuls inside a flash kernel reach.
+  std::map<std::string, double> matmulShare, flashShare;
+  /// A flash kernel's softmax runs under other warp groups' matmuls.
+  std::map<std::string, bool> overlapped;
+  double fragmentStores = 1;  ///< Of the bandwidth: stores from accumulators.
+  double rowOperation = 1;    ///< Instructions of a row kernel per operation
+                              ///< of the spec: addresses, shuffles, converts.
+  double exposedLoads = 1;    ///< Time factor of a flash kernel of one stage.
+  double latency = 0;         ///< Time share lost at one warp a scheduler; it
+                              ///< falls with the cube of their number.
+  double crowding = 0;        ///< Exponent of the norm that joins memory's time
+                              ///< and arithmetic's; 0: the larger one counts.
+  double fillSeconds = 0;     ///< First loads and last stores of a kernel.
+  double blockSeconds = 0;    ///< To start a block, over the whole device.
+};
+
 /// A product: how many SMs, how fast, which memory.
 struct Chip {
   std::string name;           ///< As the driver spells it.
@@ -72,6 +92,8 @@ struct Roofs {
   double launchSeconds = 0;
   int multiprocessors = 1;    ///< Blocks that run side by side at occupancy 1.
   int64_t cacheBytes = 0;     ///< Last level, where operands may stay.
+  int capability = 0;         ///< 0: a CPU.
+  Habits habits;
 };
 
 Roofs roofsOf(const Chip &chip);
