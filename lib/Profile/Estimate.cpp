@@ -117,6 +117,10 @@ private:
   }
 
   void addUp() {
+    if (kind == Kind::Row) {
+      e.scalarSeconds *= rowWork();
+      e.exponentialSeconds *= rowWork();
+    }
     bind({{e.memorySeconds, "memory"},
           {e.tensorSeconds, "matmul"},
           {e.scalarSeconds, "f32"},
@@ -170,7 +174,7 @@ private:
       return 1;
     int64_t length = lengths.at(row);
     if (length <= 0)
-      return 1;
+      return 1; // No keys.
     double slots = std::ceil(double(length) / double(tile.columns)) *
                    double(tile.columns) / double(length);
     if (length <= tile.columns)

@@ -12,11 +12,15 @@ using namespace attn::profile;
 Tile attn::profile::tileOf(const std::string &schedule) {
   Tile tile;
   const char *at = schedule.c_str();
-  if (schedule.rfind("tile ", 0) == 0) {
+  size_t groups = schedule.find(" groups x ");
+  bool grouped = groups != std::string::npos;
+  if (grouped || schedule.rfind("tile ", 0) == 0) {
     char *end = nullptr;
-    tile.rows = std::strtoll(at + 5, &end, 10);
+    tile.rows = std::strtoll(grouped ? at + groups + 10 : at + 5, &end, 10);
     if (*end == 'x')
       tile.columns = std::strtoll(end + 1, nullptr, 10);
+    if (grouped)
+      tile.rows *= std::strtoll(at, nullptr, 10);
   }
   size_t stage = schedule.find(" stage");
   if (stage != std::string::npos) {

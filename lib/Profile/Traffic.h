@@ -12,7 +12,7 @@
 namespace attn::profile {
 
 /// A schedule as the manifest words it: "tile 64x128, 4 warps, depth 64, 3
-/// stages". 0 where it says nothing.
+/// stages", "3 groups x 64x80, 3 stages". 0 where it says nothing.
 struct Tile {
   int64_t rows = 0, columns = 0;
   int stages = 0;

@@ -89,7 +89,10 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind) {
                 live);
       Type element =
           cast<RankedTensorType>(matmul.getA().getType()).getElementType();
-      unit = !element.isF32() ? "mma.f16" : context.tf32 ? "mma.tf32" : "fma.f32";
+      unit = context.schedule.groups > 0 ? "wgmma.f16"
+             : !element.isF32()          ? "mma.f16"
+             : context.tf32              ? "mma.tf32"
+                                         : "fma.f32";
     } else if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
       SmallVector<std::string> axes = axesOf(softmax.getScores());
       terms.add("tensorFlops", 2, joined(axes, axesOf(softmax.getResult())),

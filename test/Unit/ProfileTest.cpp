@@ -80,6 +80,9 @@ TEST(Tile, IsReadFromTheSchedulesWords) {
   EXPECT_EQ(tile.stages, 3);
   EXPECT_EQ(tileOf("tile 64x64, 4 warps, 1 stage").stages, 1);
   EXPECT_EQ(tileOf("tile 4x512, 4 warps").stages, 0);
+  EXPECT_EQ(tileOf("3 groups x 64x80, 3 stages, vote").rows, 192);
+  EXPECT_EQ(tileOf("3 groups x 64x80, 3 stages, vote").columns, 80);
+  EXPECT_EQ(tileOf("3 groups x 64x80, 3 stages, vote").stages, 3);
   EXPECT_EQ(tileOf("rows by hand").columns, 0);
   EXPECT_EQ(tileOf("").rows, 0);
 }
