@@ -45,8 +45,8 @@ std::optional<Shift> attn::profile::changeOf(const Summary &a,
   double errorA = medianError(a) / a.median, errorB = medianError(b) / b.median;
   double variance = errorA * errorA + errorB * errorB;
   // Welch's degrees of freedom.
-  double parts = std::pow(errorA, 4) / (a.count - 1) +
-                 std::pow(errorB, 4) / (b.count - 1);
+  double parts =
+      std::pow(errorA, 4) / (a.count - 1) + std::pow(errorB, 4) / (b.count - 1);
   double freedom = parts > 0 ? variance * variance / parts : 1e9;
   // On the ratio's logarithm, so that both directions are alike.
   double reach = studentPoint(freedom) * std::sqrt(variance);
@@ -154,19 +154,21 @@ static ComparedLevel pairLevel(const Json *a, const Json *b) {
   return level;
 }
 
-Comparison attn::profile::compareRuns(
-    const std::string &nameA, const std::string &textA,
-    const std::string &levelA, const std::string &nameB,
-    const std::string &textB, const std::string &levelB) try {
+Comparison attn::profile::compareRuns(const std::string &nameA,
+                                      const std::string &textA,
+                                      const std::string &levelA,
+                                      const std::string &nameB,
+                                      const std::string &textB,
+                                      const std::string &levelB) try {
   Json a = parseRun(nameA, textA), b = parseRun(nameB, textB);
   Comparison comparison;
   comparison.nameA = nameA;
   comparison.nameB = nameB;
   auto shown = [](const Json &run, const char *key) {
     auto found = run.find(key);
-    return found == run.end()      ? std::string()
-           : found->is_string()    ? found->get<std::string>()
-                                   : found->dump();
+    return found == run.end()   ? std::string()
+           : found->is_string() ? found->get<std::string>()
+                                : found->dump();
   };
   for (const char *key :
        {"program", "target", "device", "compiler", "binds", "live"})
@@ -210,16 +212,17 @@ static std::string verdict(const std::optional<Shift> &shift) {
     return "-";
   if (std::isinf(shift->most))
     return "too few repeats to tell";
-  return !shift->significant()  ? "within the spread"
-         : shift->change < 0 ? "faster"
-                             : "slower";
+  return !shift->significant() ? "within the spread"
+         : shift->change < 0   ? "faster"
+                               : "slower";
 }
 
 static std::string nameCell(const std::string &a, const std::string &b) {
   if (a == b)
     return a;
-  return a.empty() ? "(none) -> " + b : b.empty() ? a + " -> (none)"
-                                                  : a + " -> " + b;
+  return a.empty()   ? "(none) -> " + b
+         : b.empty() ? a + " -> (none)"
+                     : a + " -> " + b;
 }
 
 static std::vector<std::string> row(const std::string &name,

@@ -17,8 +17,8 @@ namespace attn::profile {
 
 /// b against a.
 struct Shift {
-  double change = 0;            ///< b / a - 1, of the medians.
-  double least = 0, most = 0;   ///< Its 95 % interval.
+  double change = 0;          ///< b / a - 1, of the medians.
+  double least = 0, most = 0; ///< Its 95 % interval.
   bool significant() const { return least > 0 || most < 0; }
 };
 

@@ -113,9 +113,10 @@ static std::optional<LevelActivity> digest(Log &log, size_t kernels, int runs,
   return activity;
 }
 
-std::optional<LevelActivity> attn::profile::recordActivity(
-    runtime::Device &device, size_t kernels, int runs,
-    const std::function<void()> &run, std::string &why) {
+std::optional<LevelActivity>
+attn::profile::recordActivity(runtime::Device &device, size_t kernels, int runs,
+                              const std::function<void()> &run,
+                              std::string &why) {
   const Api *api = cupti::api(why);
   if (!api)
     return std::nullopt;

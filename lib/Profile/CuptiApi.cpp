@@ -70,9 +70,9 @@ static std::string load(Api &api) {
   ATTN_CUPTI_PROFILER(ATTN_FIND)
 #undef ATTN_FIND
   if (!missing.empty())
-    api.noCounters = fmt::format(
-        "{} is too old to count in ranges: it lacks {}; 12.6 or later is needed",
-        api.path, missing);
+    api.noCounters = fmt::format("{} is too old to count in ranges: it lacks "
+                                 "{}; 12.6 or later is needed",
+                                 api.path, missing);
   return "";
 }
 

@@ -197,16 +197,16 @@ struct RangeCountBlock : Block {
   X(dataStart, "cuptiRangeProfilerCounterDataImageInitialize", (DataBlock *))  \
   X(setConfig, "cuptiRangeProfilerSetConfig", (SetConfigBlock *))              \
   X(rangeCount, "cuptiRangeProfilerGetCounterDataInfo", (RangeCountBlock *))   \
-  X(rangeInfo, "cuptiRangeProfilerCounterDataGetRangeInfo",                    \
-    (RangeInfoBlock *))
+  X(rangeInfo, "cuptiRangeProfilerCounterDataGetRangeInfo", (RangeInfoBlock *))
 
 /// The library's entry points.
 struct Api {
-#define ATTN_DECLARE(member, name, arguments) Result(*member) arguments = nullptr;
+#define ATTN_DECLARE(member, name, arguments)                                  \
+  Result(*member) arguments = nullptr;
   ATTN_CUPTI_ACTIVITY(ATTN_DECLARE)
   ATTN_CUPTI_PROFILER(ATTN_DECLARE)
 #undef ATTN_DECLARE
-  std::string path;      ///< Of the library.
+  std::string path;       ///< Of the library.
   std::string noCounters; ///< Why its profiler cannot be used; else empty.
 
   /// "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" and the like.

@@ -64,11 +64,11 @@ static std::vector<std::string> wantedMetrics() {
 
 static void check(const Api &api, Result result, const char *what) {
   if (result != 0)
-    throw std::runtime_error(
-        fmt::format("{}: {}", what, api.describe(result)));
+    throw std::runtime_error(fmt::format("{}: {}", what, api.describe(result)));
 }
 
-static std::vector<const char *> pointers(const std::vector<std::string> &list) {
+static std::vector<const char *>
+pointers(const std::vector<std::string> &list) {
   std::vector<const char *> all;
   for (const std::string &text : list)
     all.push_back(text.c_str());
@@ -289,9 +289,10 @@ static const Api &countingApi() {
   return *api;
 }
 
-std::optional<std::vector<Counters>> attn::profile::countKernels(
-    runtime::Device &device, size_t kernels,
-    const std::function<void(size_t)> &launch, std::string &why) try {
+std::optional<std::vector<Counters>>
+attn::profile::countKernels(runtime::Device &device, size_t kernels,
+                            const std::function<void(size_t)> &launch,
+                            std::string &why) try {
   const Api &api = countingApi();
   Block begin;
   check(api, call(api.profilerStart, begin), "the profiler does not start");
@@ -312,8 +313,8 @@ std::optional<std::vector<Counters>> attn::profile::countKernels(
   count.bytes = data.size();
   check(api, call(api.rangeCount, count), "counters cannot be read");
   if (count.ranges != kernels)
-    throw std::runtime_error(fmt::format("the profiler counted {} of {} kernels",
-                                         count.ranges, kernels));
+    throw std::runtime_error(fmt::format(
+        "the profiler counted {} of {} kernels", count.ranges, kernels));
   std::vector<Counters> counters(kernels);
   for (size_t r = 0; r < count.ranges; ++r) {
     RangeInfoBlock info;
@@ -333,8 +334,8 @@ std::optional<std::vector<Counters>> attn::profile::countKernels(
   return std::nullopt;
 }
 
-std::set<std::string>
-attn::profile::countableMetrics(const std::string &chip, std::string &why) try {
+std::set<std::string> attn::profile::countableMetrics(const std::string &chip,
+                                                      std::string &why) try {
   const Api &api = countingApi();
   Host host(api, chip, nullptr);
   host.config();

@@ -55,10 +55,10 @@ private:
   int64_t residentBlocks() const {
     if (roofs.capability == 0 || !kernel.resources)
       return 1;
-    target::Occupancy fit = target::occupancy(
-        target::architecture(roofs.capability), kernel.threads,
-        kernel.resources->registers,
-        kernel.resources->sharedBytes + kernel.dynamicShared);
+    target::Occupancy fit =
+        target::occupancy(target::architecture(roofs.capability),
+                          kernel.threads, kernel.resources->registers,
+                          kernel.resources->sharedBytes + kernel.dynamicShared);
     return std::max(fit.blocks, 1);
   }
 
@@ -87,14 +87,14 @@ private:
     e.unit = p.tensorUnit;
     double alive = kind == Kind::Flash ? liveTiles() : live;
     int64_t resident = residentBlocks() * roofs.multiprocessors;
-    e.bytesRead = std::llround(
-        roofs.onePipe ? evaluate(p.bytesRead, lengths, live)
-                      : bytesRead(kernel, lengths, live, blocks, resident,
-                                  roofs.cacheBytes));
+    e.bytesRead =
+        std::llround(roofs.onePipe ? evaluate(p.bytesRead, lengths, live)
+                                   : bytesRead(kernel, lengths, live, blocks,
+                                               resident, roofs.cacheBytes));
     e.bytesWritten = std::llround(evaluate(p.bytesWritten, lengths, live));
-    e.tensorFlops = evaluate(p.tensorFlops, lengths, alive);
-    e.scalarFlops = evaluate(p.scalarFlops, lengths, alive);
-    e.exponentials = evaluate(p.exponentials, lengths, alive);
+    e.tensorFlops = evaluate(p.tensorFlops, lengths, live);
+    e.scalarFlops = evaluate(p.scalarFlops, lengths, live);
+    e.exponentials = evaluate(p.exponentials, lengths, live);
 
     double share = kind == Kind::Flash && live < 1 && !roofs.onePipe
                        ? 1 // Blocks of many lengths: the tail is told apart.
@@ -102,9 +102,18 @@ private:
     e.memorySeconds = double(e.bytes()) / roofs.bandwidth;
     auto peak = roofs.matmul.find(p.tensorUnit);
     double matmul = peak != roofs.matmul.end() ? peak->second : roofs.scalar;
-    e.tensorSeconds = e.tensorFlops / (matmul * share);
-    e.scalarSeconds = e.scalarFlops / (roofs.scalar * share);
-    e.exponentialSeconds = e.exponentials / (roofs.exponentials * share);
+    double tensor = e.tensorFlops / matmul,
+           scalar = e.scalarFlops / roofs.scalar,
+           special = e.exponentials / roofs.exponentials;
+    e.roofSeconds = std::max(
+        e.memorySeconds, roofs.onePipe ? tensor + scalar + special
+                                       : std::max({tensor, scalar, special}));
+    tensorWork = evaluate(p.tensorFlops, lengths, alive);
+    e.tensorSeconds = tensorWork / (matmul * share);
+    e.scalarSeconds =
+        evaluate(p.scalarFlops, lengths, alive) / (roofs.scalar * share);
+    e.exponentialSeconds =
+        evaluate(p.exponentials, lengths, alive) / (roofs.exponentials * share);
     e.launchSeconds = roofs.launchSeconds;
   }
 
@@ -194,7 +203,7 @@ private:
     int64_t resident = residentBlocks();
     // Each key tile rescales the sums: a multiplication for each of them.
     if (tile.columns > 0 && e.exponentials > 0)
-      e.scalarSeconds += e.tensorFlops / 4 / double(tile.columns) / roofs.scalar;
+      e.scalarSeconds += tensorWork / 4 / double(tile.columns) / roofs.scalar;
     e.tensorSeconds /= shareOf(habits.flashShare, p.tensorUnit);
     double softmax = e.scalarSeconds + e.exponentialSeconds;
     auto found = habits.overlapped.find(p.tensorUnit);
@@ -202,8 +211,8 @@ private:
     double compute = overlapped ? std::max(e.tensorSeconds, softmax)
                                 : e.tensorSeconds + softmax;
     if (!overlapped) {
-      int64_t side = std::min(
-          resident, (blocks + roofs.multiprocessors - 1) / roofs.multiprocessors);
+      int64_t side = std::min(resident, (blocks + roofs.multiprocessors - 1) /
+                                            roofs.multiprocessors);
       double warps = double(side) * kernel.threads / 32 / 4; // A scheduler's.
       compute *= 1 + habits.latency / std::pow(std::max(warps, 1.0), 3);
     }
@@ -227,6 +236,7 @@ private:
   Tile tile;
   std::string row;
   Kind kind;
+  double tensorWork = 0; ///< With the dead pairs of live tiles.
   Estimate e;
 };
 } // namespace

@@ -22,10 +22,11 @@ struct Estimate {
   double scalarSeconds = 0;
   double exponentialSeconds = 0;
   double launchSeconds = 0;
+  double roofSeconds = 0; ///< The slowest roof at its full rate, no launch.
   double fillSeconds = 0; ///< First loads, last stores, starts of blocks.
   double seconds = 0;     ///< All together, as kernels of this kind go.
-  std::string unit;   ///< That does the matmuls: "mma.f16"; empty: none.
-  std::string bound;  ///< "memory", "matmul", "f32", "exponentials", "launch".
+  std::string unit;       ///< That does the matmuls: "mma.f16"; empty: none.
+  std::string bound; ///< "memory", "matmul", "f32", "exponentials", "launch".
 
   int64_t bytes() const { return bytesRead + bytesWritten; }
   double flops() const { return tensorFlops + scalarFlops; }
@@ -36,10 +37,10 @@ struct Estimate {
 ///
 /// Memory and arithmetic overlap, the slower one counts. In a flash kernel on
 /// mma.sync matmuls and softmax take turns (wgmma runs them side by side), its
-/// masks leave live tiles rather than live pairs, and the longest rows end last.
-/// Row kernels spend several instructions an operation, also on the columns of
-/// a tile that the row lacks. Matmul units, stores of accumulators and latency
-/// at few warps go by target::Habits.
+/// masks leave live tiles rather than live pairs, and the longest rows end
+/// last. Row kernels spend several instructions an operation, also on the
+/// columns of a tile that the row lacks. Matmul units, stores of accumulators
+/// and latency at few warps go by target::Habits.
 Estimate estimate(const bundle::Kernel &kernel,
                   const std::map<std::string, int64_t> &lengths, double live,
                   int64_t blocks, const target::Roofs &roofs);

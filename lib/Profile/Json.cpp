@@ -79,10 +79,10 @@ static Json kernelJson(const KernelResult &kernel) {
          {"flops", e.flops()},
          {"matmul_flops", e.tensorFlops},
          {"exponentials", e.exponentials},
-         {"roofline_share", kernel.measured && kernel.measured->median > 0
-                                ? Json((e.seconds - e.launchSeconds) * 1e3 /
-                                       kernel.measured->median)
-                                : Json(nullptr)},
+         {"roofline_share",
+          kernel.measured && kernel.measured->median > 0
+              ? Json(e.roofSeconds * 1e3 / kernel.measured->median)
+              : Json(nullptr)},
          {"registers", orNull(kernel.registers)},
          {"spill_bytes", orNull(kernel.spillBytes)},
          {"shared_bytes", orNull(kernel.sharedBytes)},
@@ -152,10 +152,14 @@ std::string attn::profile::resultsJson(const Results &results) {
     levels.push_back(levelJson(level));
   for (const Missing &m : results.missing)
     missing.push_back({{"what", m.what}, {"why", m.why}});
-  Json j{{"spec", results.spec},         {"program", results.program},
-         {"target", results.target},     {"device", results.device},
-         {"compiler", results.compiler}, {"binds", binds},
-         {"live", results.live},         {"levels", levels},
+  Json j{{"spec", results.spec},
+         {"program", results.program},
+         {"target", results.target},
+         {"device", results.device},
+         {"compiler", results.compiler},
+         {"binds", binds},
+         {"live", results.live},
+         {"levels", levels},
          {"missing", missing}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -25,7 +25,7 @@ static std::string tooSlow(const KernelResult &kernel,
                        roofs.multiprocessors,
                        roofs.onePipe ? "threads" : "multiprocessors");
 
-  double share = (e.seconds - e.launchSeconds) / seconds;
+  double share = e.roofSeconds / seconds;
   if (e.bound == "memory") {
     double compute =
         roofs.onePipe ? e.tensorSeconds + e.scalarSeconds + e.exponentialSeconds

@@ -116,7 +116,8 @@ static std::string csvLine(const std::vector<std::string> &cells) {
   return line + "\r\n";
 }
 
-template <typename T> static std::string orEmpty(const std::optional<T> &value) {
+template <typename T>
+static std::string orEmpty(const std::optional<T> &value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
@@ -142,23 +143,38 @@ std::string attn::profile::levelsCsv(const Results &results) {
     std::vector<std::string> cells{level.name, std::to_string(level.launches),
                                    fmt::format("{}", level.predictedMs)};
     addSummary(cells, level.measured);
-    cells.insert(cells.end(),
-                 {std::to_string(bytesOf(level)),
-                  std::to_string(level.temporaryBytes),
-                  orEmpty(level.hostMicroseconds), orEmpty(level.error),
-                  level.failure});
+    cells.insert(cells.end(), {std::to_string(bytesOf(level)),
+                               std::to_string(level.temporaryBytes),
+                               orEmpty(level.hostMicroseconds),
+                               orEmpty(level.error), level.failure});
     text += csvLine(cells);
   }
   return text;
 }
 
 std::string attn::profile::kernelsCsv(const Results &results) {
-  std::string text = csvLine(
-      {"level", "kernel", "symbol", "blocks", "threads", "predicted_ms",
-       "measured_ms", "lower_quartile_ms", "upper_quartile_ms", "samples",
-       "bound", "bytes_read", "bytes_written", "counted_bytes_read",
-       "counted_bytes_written", "flops", "registers", "spill_bytes",
-       "shared_bytes", "occupancy", "limiter", "reason"});
+  std::string text = csvLine({"level",
+                              "kernel",
+                              "symbol",
+                              "blocks",
+                              "threads",
+                              "predicted_ms",
+                              "measured_ms",
+                              "lower_quartile_ms",
+                              "upper_quartile_ms",
+                              "samples",
+                              "bound",
+                              "bytes_read",
+                              "bytes_written",
+                              "counted_bytes_read",
+                              "counted_bytes_written",
+                              "flops",
+                              "registers",
+                              "spill_bytes",
+                              "shared_bytes",
+                              "occupancy",
+                              "limiter",
+                              "reason"});
   for (const LevelResult &level : results.levels)
     for (const KernelResult &kernel : level.kernels) {
       const Estimate &e = kernel.predicted;

@@ -60,9 +60,7 @@ static std::string shareCell(double roofMs, double measuredMs) {
   return fmt::format("{:.0f} %", 100 * roofMs / measuredMs);
 }
 
-static double roofMs(const Estimate &e) {
-  return (e.seconds - e.launchSeconds) * 1e3;
-}
+static double roofMs(const Estimate &e) { return e.roofSeconds * 1e3; }
 
 static std::string checkCell(const LevelResult &level) {
   switch (level.check) {

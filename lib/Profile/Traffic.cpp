@@ -25,7 +25,8 @@ Tile attn::profile::tileOf(const std::string &schedule) {
   size_t stage = schedule.find(" stage");
   if (stage != std::string::npos) {
     size_t digit = stage;
-    while (digit > 0 && std::isdigit(static_cast<unsigned char>(schedule[digit - 1])))
+    while (digit > 0 &&
+           std::isdigit(static_cast<unsigned char>(schedule[digit - 1])))
       --digit;
     tile.stages = std::atoi(at + digit);
   }
@@ -51,8 +52,9 @@ static bool has(const std::vector<std::string> &axes, const std::string &axis) {
 std::string attn::profile::walkedAxis(const bundle::Kernel &kernel) {
   for (const bundle::Term &term : kernel.prediction.bytesWritten)
     for (const std::string &axis : term.axes)
-      if (std::none_of(kernel.grid.begin(), kernel.grid.end(),
-                       [&](const bundle::GridAxis &g) { return g.axis == axis; }))
+      if (std::none_of(
+              kernel.grid.begin(), kernel.grid.end(),
+              [&](const bundle::GridAxis &g) { return g.axis == axis; }))
         return axis;
   return "";
 }
@@ -97,7 +99,8 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
       if (axis.axis.empty() || has(term.axes, axis.axis))
         continue;
       double distance = 0;
-      for (const std::vector<bundle::Term> *list : {&p.bytesRead, &p.bytesWritten})
+      for (const std::vector<bundle::Term> *list :
+           {&p.bytesRead, &p.bytesWritten})
         for (const bundle::Term &other : *list)
           distance += touched(other, kernel, lengths, g);
       double steps = double(lengths.at(axis.axis)) / double(axis.tile);

@@ -32,8 +32,8 @@ static std::string toolPath(const std::string &name) {
   return name;
 }
 
-static std::vector<char *> argumentVector(std::string &path,
-                                          const std::vector<std::string> &list) {
+static std::vector<char *>
+argumentVector(std::string &path, const std::vector<std::string> &list) {
   std::vector<char *> argv{path.data()};
   for (const std::string &argument : list)
     argv.push_back(const_cast<char *>(argument.c_str()));
@@ -96,10 +96,10 @@ std::string attn::bench::printIr(const std::vector<std::string> &arguments) {
   close(ends[1]);
   if (error) {
     close(ends[0]);
-    throw InputError(error == ENOENT
-                         ? "attn-opt is neither beside attn-bench nor on PATH"
-                         : fmt::format("cannot start attn-opt: {}",
-                                       std::strerror(error)));
+    throw InputError(
+        error == ENOENT
+            ? "attn-opt is neither beside attn-bench nor on PATH"
+            : fmt::format("cannot start attn-opt: {}", std::strerror(error)));
   }
   std::string text;
   char block[1 << 16];

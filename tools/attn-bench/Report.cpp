@@ -30,8 +30,8 @@ public:
     std::error_code ignored;
     exists = fs::is_directory(target, ignored);
     if (!exists && fs::exists(fs::symlink_status(target, ignored)))
-      throw InputError(fmt::format(
-          "--report: '{}' is a file; name a folder", report));
+      throw InputError(
+          fmt::format("--report: '{}' is a file; name a folder", report));
     path = target.string();
     fs::path base = exists ? target : target.parent_path();
     folder = (base / ("." + target.filename().string() + ".XXXXXX")).string();

@@ -57,9 +57,8 @@ static int compare(const Options &options) {
   const std::string &a = options.compare[0], &b = options.compare[1];
   auto [fileA, levelA] = splitLevel(a);
   auto [fileB, levelB] = splitLevel(b);
-  profile::Comparison comparison =
-      profile::compareRuns(a, bundle::readFile(fileA), levelA, b,
-                           bundle::readFile(fileB), levelB);
+  profile::Comparison comparison = profile::compareRuns(
+      a, bundle::readFile(fileA), levelA, b, bundle::readFile(fileB), levelB);
   if (!options.json) {
     show(profile::comparisonTable(comparison));
     return kOk;
@@ -90,8 +89,8 @@ static int run(const Options &options) {
     bundle::writeFileAtomically(options.trace,
                                 profile::traceJson(results, tracesOf(bench)));
   if (!options.report.empty())
-    writeReport(options.report, {results, tracesOf(bench),
-                                 stepsOf(options, input, results)});
+    writeReport(options.report,
+                {results, tracesOf(bench), stepsOf(options, input, results)});
   std::string text = onlyJson ? json : profile::table(results, options.kernels);
   show(text);
 
