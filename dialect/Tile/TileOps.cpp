@@ -114,8 +114,6 @@ LogicalResult ForKeysOp::verify() {
   Block &body = getBody().front();
   if (getStep() <= 0)
     return emitOpError("step must be positive");
-  if (getInits().getTypes() != getResults().getTypes())
-    return emitOpError("results must match the initial values");
   if (body.getNumArguments() != getInits().size() + 2 ||
       !body.getArgument(0).getType().isInteger(32) ||
       !body.getArgument(1).getType().isInteger(64))
