@@ -75,6 +75,8 @@ namespace {
 struct MaterializeMasks : attn::impl::MaterializeMasksPassBase<MaterializeMasks> {
   using MaterializeMasksPassBase::MaterializeMasksPassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<MaskOp> masks;
     getOperation().walk([&](MaskOp mask) { masks.push_back(mask); });
     for (MaskOp mask : masks)

@@ -94,6 +94,8 @@ namespace {
 struct OnlineSoftmax : attn::impl::OnlineSoftmaxPassBase<OnlineSoftmax> {
   using OnlineSoftmaxPassBase::OnlineSoftmaxPassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<SoftmaxOp> softmaxes;
     for (SoftmaxOp softmax : getOperation().getOps<SoftmaxOp>())
       softmaxes.push_back(softmax);

@@ -71,14 +71,31 @@ func.func @nameless_result(%a: tensor<f32, #attn.axes<>> {attn.name = "a"})
 
 // -----
 
-// expected-error @+1 {{tensors of a program need #attn.axes, and results are tensors}}
-func.func @plain_tensor(%a: tensor<4xf32> {attn.name = "a"}) attributes {attn.axes = []} {
+// expected-error @+1 {{tensors of a program need #attn.axes, one name for each dimension, and elements of f16, bf16, f32, i1, i32 or i64; 'tensor<4xf32>' is none}}
+func.func @plain_tensor(%a: tensor<4xf32> {attn.name = "a"})
+    attributes {attn.axes = [#attn.axis<"M">]} {
   return
 }
 
 // -----
 
-// expected-error @+1 {{tensors of a program need #attn.axes, and results are tensors}}
+// expected-error @+1 {{tensors of a program need #attn.axes, one name for each dimension, and elements of f16, bf16, f32, i1, i32 or i64; 'tensor<?x?xf32, #attn.axes<M>>' is none}}
+func.func @unranked_tensor(%a: tensor<?x?xf32, #attn.axes<M>> {attn.name = "a"})
+    attributes {attn.axes = [#attn.axis<"M">]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{tensors of a program need #attn.axes, one name for each dimension, and elements of f16, bf16, f32, i1, i32 or i64; 'tensor<?xf64, #attn.axes<M>>' is none}}
+func.func @double_tensor(%a: tensor<?xf64, #attn.axes<M>> {attn.name = "a"})
+    attributes {attn.axes = [#attn.axis<"M">]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{tensors of a program need #attn.axes, one name for each dimension, and elements of f16, bf16, f32, i1, i32 or i64; 'f32' is none}}
 func.func @scalar_result(%a: f32 {attn.name = "a"}) -> (f32 {attn.name = "b"})
     attributes {attn.axes = []} {
   return %a : f32
@@ -86,12 +103,150 @@ func.func @scalar_result(%a: f32 {attn.name = "a"}) -> (f32 {attn.name = "b"})
 
 // -----
 
+// expected-error @+1 {{argument 0 is 'index'; a program takes tensors and scalars of f32, i1, i32 or i64}}
+func.func @index_argument(%a: index {attn.name = "a"}) attributes {attn.axes = []} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{axis 'Z' of the signature is not in 'attn.axes'}}
+func.func @unlisted_parameter(%a: tensor<?xf32, #attn.axes<Z>> {attn.name = "a"})
+    attributes {attn.axes = []} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{length of axis 'D' in the signature differs from 'attn.axes'}}
+func.func @short_parameter(%a: tensor<32xf32, #attn.axes<D>> {attn.name = "a"})
+    attributes {attn.axes = [#attn.axis<"D", extent = 64>]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{axis 'M' is listed twice in 'attn.axes'}}
+func.func @listed_twice() attributes {attn.axes = [#attn.axis<"M">, #attn.axis<"M">]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{axis 'H' must nest two other axes of 'attn.axes' that do not nest themselves}}
+func.func @nests_unlisted_part()
+    attributes {attn.axes = [#attn.axis<"H", group = "G", inner = "K">, #attn.axis<"G">]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{axis 'H' must nest two other axes of 'attn.axes' that do not nest themselves}}
+func.func @nests_itself()
+    attributes {attn.axes = [#attn.axis<"H", group = "G", inner = "K">, #attn.axis<"G", group = "H", inner = "K">, #attn.axis<"K">]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{axis 'H' must nest two other axes of 'attn.axes' that do not nest themselves}}
+func.func @nests_a_square()
+    attributes {attn.axes = [#attn.axis<"H", group = "G", inner = "G">, #attn.axis<"G">]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{length of axis 'H' must be the product of those it nests, 8}}
+func.func @no_product()
+    attributes {attn.axes = [#attn.axis<"H", extent = 9, group = "G", inner = "K">,
+                             #attn.axis<"G", extent = 4>, #attn.axis<"K", extent = 2>]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a program has a body of one block that returns}}
+func.func private @declared() attributes {attn.axes = []}
+
+// -----
+
+module {
+  // expected-error @+1 {{a program stands in the outermost module}}
+  func.func @nested_module() attributes {attn.axes = []} {
+    return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{a program has a body of one block that returns}}
+func.func @two_blocks() attributes {attn.axes = []} {
+  cf.br ^next
+^next:
+  return
+}
+
+// -----
+
+func.func @memory(%m: i32 {attn.name = "m"}) attributes {attn.axes = []} {
+  // expected-error @+1 {{does not belong here in a program}}
+  %0 = memref.alloc() : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @vectors(%m: i32 {attn.name = "m"}) attributes {attn.axes = []} {
+  // expected-error @+1 {{does not belong here in a program}}
+  %0 = arith.constant dense<1.0> : vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @index_outside() attributes {attn.axes = [#attn.axis<"M">]} {
+  // expected-error @+1 {{does not belong here in a program}}
+  %0 = attn.index "M" : i32
+  return
+}
+
+// -----
+
+#axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
+!s = tensor<?x?xf32, #attn.axes<M, N>>
+func.func @tensor_in_a_region(%s: !s {attn.name = "s"})
+    attributes {attn.axes = #axes} {
+  %0 = attn.map {
+    // expected-error @+1 {{does not belong here in a program}}
+    %t = attn.copy %s : !s -> !s
+    %c = arith.constant 1.0 : f32
+    attn.yield %c : f32
+  } -> !s
+  return
+}
+
+// -----
+
 // Axes of an operand or a result.
 #axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
-func.func @rank(%a: tensor<?x64xf32, #attn.axes<M>> {attn.name = "a"})
+func.func @rank()
     attributes {attn.axes = #axes} {
   // expected-error @+1 {{tensor of rank 2 names 1 axes}}
-  %0 = attn.copy %a : tensor<?x64xf32, #attn.axes<M>> -> tensor<?x64xf32, #attn.axes<M>>
+  %0 = attn.map {
+    %c = arith.constant 0.0 : f32
+    attn.yield %c : f32
+  } -> tensor<?x64xf32, #attn.axes<M>>
+  return
+}
+
+// -----
+
+#axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
+func.func @double(%a: tensor<?xf32, #attn.axes<M>> {attn.name = "a"})
+    attributes {attn.axes = #axes} {
+  // expected-error @+1 {{tensor holds 'f64'; known are f16, bf16, f32, i1, i32 and i64}}
+  %0 = attn.round %a : tensor<?xf32, #attn.axes<M>> -> tensor<?xf64, #attn.axes<M>>
   return
 }
 
@@ -106,30 +261,39 @@ func.func @outside_a_program(%a: tensor<?xf32, #attn.axes<M>>) {
 // -----
 
 #axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
-func.func @unlisted_axis(%a: tensor<?xf32, #attn.axes<Z>> {attn.name = "a"})
+func.func @unlisted_axis()
     attributes {attn.axes = #axes} {
   // expected-error @+1 {{axis 'Z' is not in 'attn.axes'}}
-  %0 = attn.copy %a : tensor<?xf32, #attn.axes<Z>> -> tensor<?xf32, #attn.axes<Z>>
+  %0 = attn.map {
+    %c = arith.constant 0.0 : f32
+    attn.yield %c : f32
+  } -> tensor<?xf32, #attn.axes<Z>>
   return
 }
 
 // -----
 
 #axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
-func.func @wrong_length(%a: tensor<32xf32, #attn.axes<D>> {attn.name = "a"})
+func.func @wrong_length()
     attributes {attn.axes = #axes} {
   // expected-error @+1 {{length of axis 'D' differs from 'attn.axes'}}
-  %0 = attn.copy %a : tensor<32xf32, #attn.axes<D>> -> tensor<32xf32, #attn.axes<D>>
+  %0 = attn.map {
+    %c = arith.constant 0.0 : f32
+    attn.yield %c : f32
+  } -> tensor<32xf32, #attn.axes<D>>
   return
 }
 
 // -----
 
 #axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
-func.func @length_made_dynamic(%a: tensor<64xf32, #attn.axes<D>> {attn.name = "a"})
+func.func @length_made_dynamic()
     attributes {attn.axes = #axes} {
   // expected-error @+1 {{length of axis 'D' differs from 'attn.axes'}}
-  %0 = attn.copy %a : tensor<64xf32, #attn.axes<D>> -> tensor<?xf32, #attn.axes<D>>
+  %0 = attn.map {
+    %c = arith.constant 0.0 : f32
+    attn.yield %c : f32
+  } -> tensor<?xf32, #attn.axes<D>>
   return
 }
 
@@ -593,6 +757,26 @@ func.func @stray_return() {
 func.func @stray_yield(%c: f32) {
   // expected-error @+1 {{expects parent op to be one of 'attn.map, attn.scale, attn.mask'}}
   attn.yield %c : f32
+}
+
+// -----
+
+#axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
+!s = tensor<?x?xf32, #attn.axes<M, N>>
+func.func @kernel_reads_its_own(%s: !s {attn.name = "s"})
+    attributes {attn.axes = #axes} {
+  %0 = attn.kernel "k" -> !s {
+    %t = attn.copy %s : !s -> !s
+    %u = attn.map {
+      %m = attn.index "M" : i32
+      %n = attn.index "N" : i32
+      // expected-error @+1 {{reads a tensor that its own kernel computes}}
+      %e = attn.read %t[%m, %n] : (!s, i32, i32) -> f32
+      attn.yield %e : f32
+    } -> !s
+    attn.return %u : !s
+  }
+  return
 }
 
 // -----
