@@ -173,10 +173,6 @@ static LogicalResult verifyBody(func::FuncOp program) {
   if (!program.getBody().hasOneBlock() || program.getBody().front().empty() ||
       !isa<func::ReturnOp>(program.getBody().front().back()))
     return program.emitError("a program has a body of one block that returns");
-  // Passes work on the functions of the module they are given.
-  if (Operation *parent = program->getParentOp())
-    if (parent->getParentOp())
-      return program.emitError("a program stands in the outermost module");
   WalkResult walked = program.getBody().walk([&](Operation *op) {
     Operation *parent = op->getParentOp();
     bool inElement = isa<MapOp, ScaleOp, MaskOp>(parent);

@@ -102,7 +102,7 @@ func.func @key_loop(%p: !tile.ptr<f16>, %n: i64)
   %v = tile.view %p[%zero] size [%n, %n] stride [%n, %n] aligned 0 : !tile.ptr<f16>
   %c = arith.constant 0 : i32
   // expected-error @+1 {{must be gone before tile-to-nvvm; run tile-split-key-loop first}}
-  tile.for_keys full %n x %c left %n x %c right %n x %c step 16 {
+  tile.for_keys full %n x %c left %n x %c right %n x %c of %n x %c step 16 {
   ^bb0(%t: i32, %n0: i64):
   }
   return

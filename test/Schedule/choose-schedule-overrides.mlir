@@ -8,7 +8,7 @@
 // CHECK: attn.kernel "flash" attributes {schedule = {columns = 64 : i64, {{.*}}rows = 128 : i64, {{.*}}warps = 8 : i64}}
 // DIVIDE: error: schedule rows=24,columns=64,warps=4 does not divide
 // UNKNOWN: error: schedule override 'tiles=2' is not understood
-// TARGET: error: unknown target 'sm_70'; known are cpu and sm_80
+// TARGET: error: unknown target 'sm_70'; known are cpu, sm_80
 
 #axes = [#attn.axis<"M">, #attn.axis<"N">, #attn.axis<"D", extent = 64>]
 !q = tensor<?x64xf16, #attn.axes<M, D>>

@@ -56,7 +56,7 @@ func.func @two(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"})
 // CHECK-LABEL: func.func @causal_flash_0_flash_f16_64x32_mma16816(
 // CHECK-SAME: tile.grid = [#tile.grid<"M", 64>]
 // CHECK: %[[Q:.+]] = tile.load %{{.+}} : <f16> -> tensor<64x64xf16>
-// CHECK: tile.for_keys full %{{.+}} x %{{.+}} left %{{.+}} x %{{.+}} right %{{.+}} x %{{.+}} step 32 init(
+// CHECK: tile.for_keys full %{{.+}} x %{{.+}} left %{{.+}} x %{{.+}} right %{{.+}} x %{{.+}} of %{{.+}} x %{{.+}} step 32 init(
 // CHECK-NEXT: ^bb0(%{{.+}}: i32, %[[N0:.+]]: i64,
 // CHECK: %[[K:.+]] = tile.load %{{.+}}[%[[N0]], %{{.+}}] : <f16> -> tensor<32x64xf16>
 // CHECK: %[[S:.+]] = tile.dot %[[Q]], %[[K]] transposed, %{{.+}}

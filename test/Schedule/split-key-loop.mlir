@@ -17,7 +17,7 @@
 // CHECK: return %[[ALL]]
 func.func @both(%b: i64, %full: i32, %left: i32, %right: i32,
                 %s: tensor<16x8xf32>, %p: tensor<16x8xi1>) -> tensor<16x8xf32> {
-  %0 = tile.for_keys full %b x %full left %b x %left right %b x %right step 8
+  %0 = tile.for_keys full %b x %full left %b x %left right %b x %right of %b x %right step 8
       init(%s : tensor<16x8xf32>) {
   ^bb0(%t: i32, %n0: i64, %acc: tensor<16x8xf32>):
     %kept = tile.mask %s, %p : tensor<16x8xf32>, tensor<16x8xi1>
@@ -37,7 +37,7 @@ func.func @both(%b: i64, %full: i32, %left: i32, %right: i32,
 func.func @never_full(%b: i64, %c: i32, %s: tensor<16x8xf16>, %p: tensor<16x8xi1>)
     -> tensor<16x8xf16> {
   %none = arith.constant 0 : i32
-  %0 = tile.for_keys full %b x %none left %b x %c right %b x %c step 8
+  %0 = tile.for_keys full %b x %none left %b x %c right %b x %c of %b x %c step 8
       init(%s : tensor<16x8xf16>) {
   ^bb0(%t: i32, %n0: i64, %acc: tensor<16x8xf16>):
     %kept = tile.mask %acc, %p zero : tensor<16x8xf16>, tensor<16x8xi1>
@@ -59,7 +59,7 @@ func.func @never_full(%b: i64, %c: i32, %s: tensor<16x8xf16>, %p: tensor<16x8xi1
 // CHECK:   %[[START:.+]] = arith.select
 // CHECK:   tile.load %{{.+}}[%[[START]], %{{.+}}]
 func.func @starts(%b: i64, %c: i32, %v: !tile.view<f32>, %s: tensor<16x8xf32>) -> tensor<16x8xf32> {
-  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c step 8
+  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 8
       init(%s : tensor<16x8xf32>) {
   ^bb0(%t: i32, %n0: i64, %acc: tensor<16x8xf32>):
     %k = tile.load %v[%n0, %b] : !tile.view<f32> -> tensor<16x8xf32>

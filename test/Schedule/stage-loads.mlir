@@ -29,7 +29,7 @@ func.func @flash_1(%p: !tile.ptr<f16>, %M: i64, %D: i64, %b: i64, %n: i32)
   %init = arith.constant dense<0.0> : tensor<64x64xf32>
   %qv = tile.view %p[%zero] size [%M, %D] stride [%D, %zero] aligned 8 : !tile.ptr<f16>
   %q = tile.load %qv[%zero, %zero] : !tile.view<f16> -> tensor<64x64xf16>
-  %o = tile.for_keys full %b x %n left %b x %n right %b x %n step 64
+  %o = tile.for_keys full %b x %n left %b x %n right %b x %n of %b x %n step 64
       init(%init : tensor<64x64xf32>) {
   ^bb0(%t: i32, %n0: i64, %acc: tensor<64x64xf32>):
     %k = tile.load %qv[%n0, %zero] : !tile.view<f16> -> tensor<64x64xf16>
@@ -75,7 +75,7 @@ func.func @flash_2(%p: !tile.ptr<f16>, %M: i64, %D: i64, %b: i64, %n: i32)
   %init = arith.constant dense<0.0> : tensor<64x64xf32>
   %qv = tile.view %p[%zero] size [%M, %D] stride [%D, %zero] aligned 8 : !tile.ptr<f16>
   %q = tile.load %qv[%zero, %zero] : !tile.view<f16> -> tensor<64x64xf16>
-  %o = tile.for_keys full %b x %n left %b x %n right %b x %n step 64
+  %o = tile.for_keys full %b x %n left %b x %n right %b x %n of %b x %n step 64
       init(%init : tensor<64x64xf32>) {
   ^bb0(%t: i32, %n0: i64, %acc: tensor<64x64xf32>):
     %k = tile.load %qv[%n0, %zero] : !tile.view<f16> -> tensor<64x64xf16>
@@ -111,7 +111,7 @@ func.func @flash_3(%p: !tile.ptr<f16>, %M: i64, %D: i64, %b: i64, %n: i32)
   %init = arith.constant dense<0.0> : tensor<64x64xf32>
   %qv = tile.view %p[%zero] size [%M, %D] stride [%D, %zero] aligned 8 : !tile.ptr<f16>
   %q = tile.load %qv[%zero, %zero] : !tile.view<f16> -> tensor<64x64xf16>
-  %o = tile.for_keys full %b x %n left %b x %n right %b x %n step 64
+  %o = tile.for_keys full %b x %n left %b x %n right %b x %n of %b x %n step 64
       init(%init : tensor<64x64xf32>) {
   ^bb0(%t: i32, %n0: i64, %acc: tensor<64x64xf32>):
     %k = tile.load %qv[%n0, %zero] : !tile.view<f16> -> tensor<64x64xf16>
@@ -167,7 +167,7 @@ func.func @nine_stages() attributes {tile.stages = 9 : i64} {
 func.func @computed_position(%v: !tile.view<f16>, %z: i64, %b: i64, %n: i32, %c: tensor<64x64xf32>)
     attributes {tile.stages = 2 : i64} {
   %a = tile.load %v[%z, %z] : !tile.view<f16> -> tensor<64x64xf16>
-  %o = tile.for_keys full %b x %n left %b x %n right %b x %n step 64 init(%c : tensor<64x64xf32>) {
+  %o = tile.for_keys full %b x %n left %b x %n right %b x %n of %b x %n step 64 init(%c : tensor<64x64xf32>) {
   ^bb0(%t: i32, %n0: i64, %acc: tensor<64x64xf32>):
     %odd = arith.addi %n0, %b : i64
     // expected-error @+1 {{cannot be staged: its position is computed inside the loop}}

@@ -171,15 +171,6 @@ func.func private @declared() attributes {attn.axes = []}
 
 // -----
 
-module {
-  // expected-error @+1 {{a program stands in the outermost module}}
-  func.func @nested_module() attributes {attn.axes = []} {
-    return
-  }
-}
-
-// -----
-
 // expected-error @+1 {{a program has a body of one block that returns}}
 func.func @two_blocks() attributes {attn.axes = []} {
   cf.br ^next

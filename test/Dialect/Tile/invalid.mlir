@@ -256,7 +256,7 @@ func.func @mask_by_numbers(%t: tensor<16x8xf32>, %p: tensor<16x8xi32>) {
 // tile.for_keys
 func.func @loop_without_step(%b: i64, %c: i32) {
   // expected-error @+1 {{step must be positive}}
-  tile.for_keys full %b x %c left %b x %c right %b x %c step 0 {
+  tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 0 {
   ^bb0(%t: i32, %n: i64):
   }
   return
@@ -266,7 +266,7 @@ func.func @loop_without_step(%b: i64, %c: i32) {
 
 func.func @loop_with_too_few_arguments(%b: i64, %c: i32, %x: f32) {
   // expected-error @+1 {{body takes (i32, i64) and the carried values}}
-  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c step 64 init(%x : f32) {
+  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 64 init(%x : f32) {
   ^bb0(%t: i32, %n: i64):
     tile.yield %x : f32
   }
@@ -277,7 +277,7 @@ func.func @loop_with_too_few_arguments(%b: i64, %c: i32, %x: f32) {
 
 func.func @loop_with_swapped_arguments(%b: i64, %c: i32) {
   // expected-error @+1 {{body takes (i32, i64) and the carried values}}
-  tile.for_keys full %b x %c left %b x %c right %b x %c step 64 {
+  tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 64 {
   ^bb0(%n: i64, %t: i32):
   }
   return
@@ -287,7 +287,7 @@ func.func @loop_with_swapped_arguments(%b: i64, %c: i32) {
 
 func.func @loop_carries_another_type(%b: i64, %c: i32, %x: f32) {
   // expected-error @+1 {{body argument of type 'f16' carries a value of type 'f32'}}
-  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c step 64 init(%x : f32) {
+  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 64 init(%x : f32) {
   ^bb0(%t: i32, %n: i64, %y: f16):
     tile.yield %x : f32
   }
@@ -297,7 +297,7 @@ func.func @loop_carries_another_type(%b: i64, %c: i32, %x: f32) {
 // -----
 
 func.func @loop_yields_another_type(%b: i64, %c: i32, %x: f32) {
-  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c step 64 init(%x : f32) {
+  %0 = tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 64 init(%x : f32) {
   ^bb0(%t: i32, %n: i64, %y: f32):
     // expected-error @+1 {{must yield the carried types}}
     tile.yield %t : i32
@@ -309,10 +309,10 @@ func.func @loop_yields_another_type(%b: i64, %c: i32, %x: f32) {
 
 func.func @loop_with_other_results(%b: i64, %c: i32, %x: f32) {
   // expected-error @+1 {{results have the types of the initial values}}
-  %0 = "tile.for_keys"(%b, %c, %b, %c, %b, %c, %x) <{step = 64 : i64}> ({
+  %0 = "tile.for_keys"(%b, %c, %b, %c, %b, %c, %b, %c, %x) <{step = 64 : i64}> ({
   ^bb0(%t: i32, %n: i64, %y: f32):
     tile.yield %y : f32
-  }) : (i64, i32, i64, i32, i64, i32, f32) -> i32
+  }) : (i64, i32, i64, i32, i64, i32, i64, i32, f32) -> i32
   return
 }
 

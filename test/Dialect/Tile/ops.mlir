@@ -66,15 +66,15 @@ func.func @mathematics(%a: tensor<64x32xbf16>, %b: tensor<32x16xbf16>,
 
 // CHECK-LABEL: func.func @key_loops
 func.func @key_loops(%b: i64, %c: i32, %x: f32, %t: tensor<64x1xf32>) {
-  // CHECK: tile.for_keys full %[[B:.+]] x %[[C:.+]] left %[[B]] x %[[C]] right %[[B]] x %[[C]] step 64 {
+  // CHECK: tile.for_keys full %[[B:.+]] x %[[C:.+]] left %[[B]] x %[[C]] right %[[B]] x %[[C]] of %[[B]] x %[[C]] step 64 {
   // CHECK-NEXT: ^bb0(%{{.+}}: i32, %{{.+}}: i64):
-  tile.for_keys full %b x %c left %b x %c right %b x %c step 64 {
+  tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 64 {
   ^bb0(%i: i32, %n0: i64):
   }
-  // CHECK: %{{.+}}:2 = tile.for_keys full %[[B]] x %[[C]] left %[[B]] x %[[C]] right %[[B]] x %[[C]] step 32 init(%{{.+}}, %{{.+}} : f32, tensor<64x1xf32>) {
+  // CHECK: %{{.+}}:2 = tile.for_keys full %[[B]] x %[[C]] left %[[B]] x %[[C]] right %[[B]] x %[[C]] of %[[B]] x %[[C]] step 32 init(%{{.+}}, %{{.+}} : f32, tensor<64x1xf32>) {
   // CHECK-NEXT: ^bb0(%{{.+}}: i32, %{{.+}}: i64, %{{.+}}: f32, %{{.+}}: tensor<64x1xf32>):
   // CHECK-NEXT: tile.yield %{{.+}}, %{{.+}} : f32, tensor<64x1xf32>
-  %0:2 = tile.for_keys full %b x %c left %b x %c right %b x %c step 32
+  %0:2 = tile.for_keys full %b x %c left %b x %c right %b x %c of %b x %c step 32
       init(%x, %t : f32, tensor<64x1xf32>) {
   ^bb0(%i: i32, %n0: i64, %y: f32, %u: tensor<64x1xf32>):
     tile.yield %y, %u : f32, tensor<64x1xf32>
