@@ -191,7 +191,8 @@ LogicalResult FoldOp::verify() {
 }
 
 static LogicalResult verifySlabs(Operation *op, SlabsType slabs) {
-  if (slabs.getRows() % 8 || slabs.getElement().getIntOrFloatBitWidth() != 16)
+  Type element = slabs.getElement();
+  if (slabs.getRows() % 8 || !(element.isF16() || element.isBF16()))
     return op->emitOpError("slabs hold 16-bit elements in a multiple of 8 rows");
   return success();
 }

@@ -185,7 +185,10 @@ const char *const kWords[] = {
     "tile.load", "tile.store", "tile.gather", "tile.index", "tile.splat",
     "tile.broadcast", "tile.reduce", "tile.dot", "tile.mask", "tile.for_keys",
     "tile.view", "tile.block_id", "tile.alloc_shared", "tile.copy_async",
-    "tile.shared_read", "tile.wait", "tile.barrier", "schedule", "rows",
+    "tile.shared_read", "tile.wait", "tile.barrier", "tile.load_box",
+    "tile.running_max", "tile.rescale", "tile.fold", "tile.any", "tile.slab_read",
+    "tile.dot_async", "tile.dot_wait", "tile.copy_box", "tile.signal_wait",
+    "running", "vote", "keep", "schedule", "rows",
     "columns", "depth", "warps", "stages", "vector", "out", "f16", "bf16", "f32",
     "f64", "i1", "i8", "i32", "i64", "index", "sink", "transposed", "zero",
     "tf32", "extent", "group", "inner"};
