@@ -1,5 +1,5 @@
 # How lit runs the text tests. Features: `cuda` when a GPU can be used,
-# `assembler` when a cubin can be made.
+# `assembler` when a cubin can be made, `lsp` when attn-lsp-server was built.
 import ctypes
 import os
 
@@ -26,6 +26,8 @@ def loads(*names):
     return False
 
 
+if os.path.exists(os.path.join(config.attn_bin, "attn-lsp-server")):
+    config.available_features.add("lsp")
 if loads("libcuda.so.1"):
     config.available_features.add("cuda")
 cuda = os.environ.get("CUDA_HOME", "/usr/local/cuda")

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -75,33 +76,132 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attribute) {
-  if (attribute.getName() == kAxesAttr) {
-    auto axes = dyn_cast<ArrayAttr>(attribute.getValue());
-    if (!isa<func::FuncOp>(op) || !axes ||
-        !llvm::all_of(axes, [](Attribute a) { return isa<AxisAttr>(a); }))
-      return op->emitError("'attn.axes' must be an array of #attn.axis on a "
-                           "func.func");
-    auto function = cast<func::FuncOp>(op);
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (!function.getArgAttrOfType<StringAttr>(i, kNameAttr))
-        return op->emitError("argument ") << i << " needs a string 'attn.name'";
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (!function.getResultAttrOfType<StringAttr>(i, kNameAttr))
-        return op->emitError("result ") << i << " needs a string 'attn.name'";
-    auto named = [&](Type type) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return !tensor || isa_and_nonnull<AxesAttr>(tensor.getEncoding());
-    };
-    if (!llvm::all_of(function.getArgumentTypes(), named) ||
-        !llvm::all_of(function.getResultTypes(), [&](Type type) {
-          return isa<RankedTensorType>(type) && named(type);
-        }))
-      return op->emitError("tensors of a program need #attn.axes, and results "
-                           "are tensors");
+/// The types of the language's elements and scalars.
+static bool isElement(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isInteger(1) ||
+         type.isInteger(32) || type.isInteger(64);
+}
+
+/// Axes are listed once, and nest one level deep in axes that are listed.
+static LogicalResult verifyAxisTable(func::FuncOp program, ArrayAttr axes) {
+  llvm::StringMap<AxisAttr> table;
+  for (auto axis : axes.getAsRange<AxisAttr>())
+    if (!table.try_emplace(axis.getName().getValue(), axis).second)
+      return program.emitError("axis '")
+             << axis.getName().getValue() << "' is listed twice in 'attn.axes'";
+  for (auto axis : axes.getAsRange<AxisAttr>()) {
+    if (!axis.getInner())
+      continue;
+    int64_t product = 1;
+    for (StringAttr name : {axis.getGroup(), axis.getInner()}) {
+      AxisAttr part = table.lookup(name.getValue());
+      if (!part || part.getInner() || axis.getGroup() == axis.getInner())
+        return program.emitError("axis '")
+               << axis.getName().getValue() << "' must nest two other axes of "
+               << "'attn.axes' that do not nest themselves";
+      product *= part.getExtent();
+    }
+    if (product && axis.getExtent() && product != axis.getExtent())
+      return program.emitError("length of axis '")
+             << axis.getName().getValue() << "' must be the product of those it "
+             << "nests, " << product;
   }
   return success();
+}
+
+/// A tensor of a program's signature has axes that are listed, in their lengths.
+static LogicalResult verifyParameter(func::FuncOp program, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto axes = tensor ? dyn_cast_or_null<AxesAttr>(tensor.getEncoding())
+                     : AxesAttr();
+  if (!axes || !isElement(tensor.getElementType()) ||
+      axes.getNames().size() != static_cast<size_t>(tensor.getRank()))
+    return program.emitError("tensors of a program need #attn.axes, one name for "
+                             "each dimension, and elements of f16, bf16, f32, "
+                             "i1, i32 or i64; ")
+           << type << " is none";
+  for (auto [name, length] : llvm::zip(axes.getNames(), tensor.getShape())) {
+    AxisAttr axis = lookUpAxis(program, name.getValue());
+    if (!axis)
+      return program.emitError("axis '")
+             << name.getValue() << "' of the signature is not in 'attn.axes'";
+    if (length != (axis.getExtent() ? axis.getExtent() : ShapedType::kDynamic))
+      return program.emitError("length of axis '")
+             << name.getValue() << "' in the signature differs from 'attn.axes'";
+  }
+  return success();
+}
+
+static LogicalResult verifySignature(func::FuncOp program) {
+  for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+    if (!program.getArgAttrOfType<StringAttr>(i, kNameAttr))
+      return program.emitError("argument ") << i << " needs a string 'attn.name'";
+    Type type = program.getArgumentTypes()[i];
+    if (type.isF32() || type.isInteger(1) || type.isInteger(32) ||
+        type.isInteger(64))
+      continue;
+    if (!isa<RankedTensorType>(type))
+      return program.emitError("argument ")
+             << i << " is " << type
+             << "; a program takes tensors and scalars of f32, i1, i32 or i64";
+    if (failed(verifyParameter(program, type)))
+      return failure();
+  }
+  for (unsigned i = 0; i < program.getNumResults(); ++i) {
+    if (!program.getResultAttrOfType<StringAttr>(i, kNameAttr))
+      return program.emitError("result ") << i << " needs a string 'attn.name'";
+    if (failed(verifyParameter(program, program.getResultTypes()[i])))
+      return failure();
+  }
+  return success();
+}
+
+/// Arithmetic on scalars, as regions hold it.
+static bool isScalarArithmetic(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  return (dialect == "arith" || dialect == "math") &&
+         op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+         (OpTrait::hasElementwiseMappableTraits(op) ||
+          op->hasTrait<OpTrait::ConstantLike>()) &&
+         llvm::all_of(op->getOperandTypes(), isElement) &&
+         llvm::all_of(op->getResultTypes(), isElement);
+}
+
+/// Tensor operations stand in the function or in a kernel, indices and reads in
+/// the region of an elementwise operation, scalar arithmetic anywhere.
+static LogicalResult verifyBody(func::FuncOp program) {
+  if (!program.getBody().hasOneBlock() || program.getBody().front().empty() ||
+      !isa<func::ReturnOp>(program.getBody().front().back()))
+    return program.emitError("a program has a body of one block that returns");
+  WalkResult walked = program.getBody().walk([&](Operation *op) {
+    Operation *parent = op->getParentOp();
+    bool inElement = isa<MapOp, ScaleOp, MaskOp>(parent);
+    bool belongs =
+        op->hasTrait<OpTrait::IsTerminator>() || isScalarArithmetic(op) ||
+        isa<LengthOp>(op) ||
+        (inElement ? isa<IndexOp, ReadOp>(op)
+                   : isa<MatmulOp, MapOp, ScaleOp, MaskOp, RoundOp, CopyOp,
+                         SoftmaxOp, OnlineSoftmaxOp, KernelOp>(op));
+    if (belongs)
+      return WalkResult::advance();
+    op->emitOpError("does not belong here in a program");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() != kAxesAttr)
+    return success();
+  auto axes = dyn_cast<ArrayAttr>(attribute.getValue());
+  auto program = dyn_cast<func::FuncOp>(op);
+  if (!program || !axes || !llvm::all_of(axes, llvm::IsaPred<AxisAttr>))
+    return op->emitError("'attn.axes' must be an array of #attn.axis on a "
+                         "func.func");
+  return failure(failed(verifyAxisTable(program, axes)) ||
+                 failed(verifySignature(program)) ||
+                 failed(verifyBody(program)));
 }
 
 ArrayRef<StringAttr> attn::axisNames(Type tensor) {

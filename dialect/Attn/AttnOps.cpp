@@ -29,6 +29,11 @@ static LogicalResult verifyAxes(Operation *op, Type type) {
   if (names.size() != static_cast<size_t>(tensor.getRank()))
     return op->emitOpError("tensor of rank ")
            << tensor.getRank() << " names " << names.size() << " axes";
+  Type element = tensor.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32() &&
+      !element.isInteger(1) && !element.isInteger(32) && !element.isInteger(64))
+    return op->emitOpError("tensor holds ")
+           << element << "; known are f16, bf16, f32, i1, i32 and i64";
   auto function = op->getParentOfType<func::FuncOp>();
   if (!function || !function->hasAttr(kAxesAttr))
     return op->emitOpError("belongs in a func.func with 'attn.axes'");
@@ -238,7 +243,15 @@ LogicalResult KernelOp::verify() {
   for (Operation &op : getBody().front().without_terminator())
     if (isa<KernelOp>(op))
       return op.emitOpError("kernels do not nest");
-  return success();
+  // Reads go to memory, and what a kernel computes is not there yet.
+  WalkResult walked = getBody().walk([&](ReadOp read) {
+    Operation *source = read.getTensor().getDefiningOp();
+    if (!source || !(*this)->isProperAncestor(source))
+      return WalkResult::advance();
+    read.emitOpError("reads a tensor that its own kernel computes");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 LogicalResult ReadOp::verify() {

@@ -114,8 +114,6 @@ LogicalResult ForKeysOp::verify() {
   Block &body = getBody().front();
   if (getStep() <= 0)
     return emitOpError("step must be positive");
-  if (getInits().getTypes() != getResults().getTypes())
-    return emitOpError("results must match the initial values");
   if (body.getNumArguments() != getInits().size() + 2 ||
       !body.getArgument(0).getType().isInteger(32) ||
       !body.getArgument(1).getType().isInteger(64))
@@ -193,7 +191,8 @@ LogicalResult FoldOp::verify() {
 }
 
 static LogicalResult verifySlabs(Operation *op, SlabsType slabs) {
-  if (slabs.getRows() % 8 || slabs.getElement().getIntOrFloatBitWidth() != 16)
+  Type element = slabs.getElement();
+  if (slabs.getRows() % 8 || !(element.isF16() || element.isBF16()))
     return op->emitOpError("slabs hold 16-bit elements in a multiple of 8 rows");
   return success();
 }

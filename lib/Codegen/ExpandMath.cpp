@@ -215,6 +215,13 @@ struct Expander {
   Value rsqrt(Value x) { return div(real(1), math::SqrtOp::create(b, loc, x)); }
 };
 
+/// Scalars and vectors: a tile that no pass has lowered is left as it is.
+static bool isExpandable(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return type.isF32() ||
+         (vector && !vector.isScalable() && vector.getElementType().isF32());
+}
+
 struct ExpandMath : attn::impl::ExpandMathPassBase<ExpandMath> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
@@ -224,7 +231,7 @@ struct ExpandMath : attn::impl::ExpandMathPassBase<ExpandMath> {
       if ((isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp,
                math::RsqrtOp>(op) ||
            (gpu && isa<arith::DivFOp>(op))) &&
-          getElementTypeOrSelf(op->getResult(0)).isF32())
+          isExpandable(op->getResult(0).getType()))
         calls.push_back(op);
     });
     for (Operation *op : calls) {

@@ -73,6 +73,8 @@ namespace {
 struct FuseFlash : attn::impl::FuseFlashPassBase<FuseFlash> {
   using FuseFlashPassBase::FuseFlashPassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<OnlineSoftmaxOp> softmaxes;
     for (OnlineSoftmaxOp op : getOperation().getOps<OnlineSoftmaxOp>())
       softmaxes.push_back(op);

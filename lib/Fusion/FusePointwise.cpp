@@ -48,6 +48,8 @@ namespace {
 struct FusePointwise : attn::impl::FusePointwisePassBase<FusePointwise> {
   using FusePointwisePassBase::FusePointwisePassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<SoftmaxOp> softmaxes;
     for (SoftmaxOp op : getOperation().getOps<SoftmaxOp>())
       softmaxes.push_back(op);

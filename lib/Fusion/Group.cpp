@@ -22,12 +22,10 @@ static Operation *topUser(OpOperand &use, Block *block) {
   return block->findAncestorOpInBlock(*use.getOwner());
 }
 
+/// A region that reads the tensor needs it in memory: that is no use inside.
 static bool usedOnlyIn(const Group &group, Operation *op) {
-  return llvm::all_of(op->getResults(), [&](Value result) {
-    return llvm::all_of(result.getUses(), [&](OpOperand &use) {
-      Operation *user = topUser(use, op->getBlock());
-      return user && group.contains(user);
-    });
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return group.contains(user);
   });
 }
 

@@ -12,6 +12,10 @@ namespace attn {
 /// Operations of one block that will share a launch.
 using Group = llvm::SetVector<mlir::Operation *>;
 
+/// True for a function that fusion is for.
+inline bool isProgram(mlir::func::FuncOp function) {
+  return function->hasAttr(kAxesAttr);
+}
 /// True for operations that fusion places: tensor operations not in a kernel.
 bool isPlaceable(mlir::Operation *op);
 /// map, scale, mask, round, copy.

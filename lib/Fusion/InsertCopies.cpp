@@ -19,6 +19,8 @@ namespace {
 struct InsertCopies : attn::impl::InsertCopiesPassBase<InsertCopies> {
   using InsertCopiesPassBase::InsertCopiesPassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     getOperation().walk([](MaskOp mask) {
       OpBuilder b(mask);
       Value scores = mask.getScores();

@@ -31,6 +31,8 @@ namespace {
 struct IsolateOps : attn::impl::IsolateOpsPassBase<IsolateOps> {
   using IsolateOpsPassBase::IsolateOpsPassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getBody().front())
       if (isPlaceable(&op))

@@ -16,10 +16,10 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// A result's rounding is the declared type of the result and stays.
-static bool makesResult(RoundOp round) {
-  return llvm::any_of(round->getUsers(),
-                      [](Operation *user) { return isa<func::ReturnOp>(user); });
+/// Matmuls and rounds take the value unrounded. For anything else the rounded type
+/// is declared: a result's, a copy's, an element's of a region, a kernel's.
+static bool takesAnyFloat(OpOperand &use) {
+  return isa<MatmulOp, OnlineSoftmaxOp, RoundOp>(use.getOwner());
 }
 
 /// `value` brought to f32 by a map of its own.
@@ -38,13 +38,15 @@ namespace {
 struct KeepF32 : attn::impl::KeepF32PassBase<KeepF32> {
   using KeepF32PassBase::KeepF32PassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<RoundOp> rounds;
     getOperation().walk([&](RoundOp round) { rounds.push_back(round); });
-    for (RoundOp round : rounds)
-      if (!makesResult(round)) {
-        round.replaceAllUsesWith(round.getValue());
+    for (RoundOp round : rounds) {
+      round.getResult().replaceUsesWithIf(round.getValue(), takesAnyFloat);
+      if (round->use_empty())
         round.erase();
-      }
+    }
     getOperation().walk([&](MatmulOp matmul) {
       auto element = [](Value v) {
         return cast<RankedTensorType>(v.getType()).getElementType();

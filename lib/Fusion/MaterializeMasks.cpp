@@ -25,12 +25,13 @@ static RankedTensorType maskType(MaskOp mask, OpBuilder &b) {
   SmallVector<StringAttr> names;
   for (auto [name, length] : llvm::zip(axisNames(result), result.getShape())) {
     bool used = false;
+    StringRef outer = name.getValue();
     mask.getBody().walk([&](IndexOp index) {
-      used |= reaches(mask, name.getValue(), index.getAxis());
+      used |= reaches(mask, outer, index.getAxis());
     });
     for (Value input : mask.getInputs())
       for (StringAttr axis : axisNames(input.getType()))
-        used |= reaches(mask, name.getValue(), axis.getValue());
+        used |= reaches(mask, outer, axis.getValue());
     if (used) {
       shape.push_back(length);
       names.push_back(name);
@@ -75,6 +76,8 @@ namespace {
 struct MaterializeMasks : attn::impl::MaterializeMasksPassBase<MaterializeMasks> {
   using MaterializeMasksPassBase::MaterializeMasksPassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<MaskOp> masks;
     getOperation().walk([&](MaskOp mask) { masks.push_back(mask); });
     for (MaskOp mask : masks)

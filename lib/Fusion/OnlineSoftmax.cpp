@@ -64,8 +64,6 @@ static void rewrite(SoftmaxOp softmax) {
   auto matmul = dyn_cast<MatmulOp>(user);
   if (!matmul || matmul.getOver() != softmax.getOver())
     return refuse("no matmul over the same axis follows");
-  if (matmul.getA() == matmul.getB())
-    return refuse("it is multiplied by itself");
   if (!scoreMatmul(softmax.getScores(), softmax.getOver()))
     return refuse("its scores do not come from one matmul of queries and keys");
   Value values =
@@ -96,6 +94,8 @@ namespace {
 struct OnlineSoftmax : attn::impl::OnlineSoftmaxPassBase<OnlineSoftmax> {
   using OnlineSoftmaxPassBase::OnlineSoftmaxPassBase;
   void runOnOperation() override {
+    if (!isProgram(getOperation()))
+      return;
     SmallVector<SoftmaxOp> softmaxes;
     for (SoftmaxOp softmax : getOperation().getOps<SoftmaxOp>())
       softmaxes.push_back(softmax);

@@ -12,7 +12,7 @@ def KeepF32Pass : FusionPass<"attn-keep-f32"> {
   let summary = "Keep everything between arguments and results in f32";
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect"];
   let description = [{
-    Level `reference`. Drops every `attn.round` that does not make a result, and
+    Level `reference`. Takes the operands of matmuls from before their `attn.round`, and
     brings operands of a matmul whose types then differ to f32 by a map of their
     own.
     Postcondition: operands of a matmul are alike.

@@ -19,7 +19,7 @@ namespace {
 struct VerifyKernels : attn::impl::VerifyKernelsPassBase<VerifyKernels> {
   using VerifyKernelsPassBase::VerifyKernelsPassBase;
   void runOnOperation() override {
-    if (!getOperation()->hasAttr(kAxesAttr))
+    if (!isProgram(getOperation()))
       return;
     for (Operation &op : getOperation().getBody().front())
       if (isPlaceable(&op)) {

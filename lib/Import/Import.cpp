@@ -28,9 +28,9 @@ struct KernelImporter {
   const spec::Module &module;
   const spec::Kernel &kernel;
   OpBuilder b;
-  func::FuncOp function;
-  llvm::DenseMap<int, Value> tensors;         ///< Locals held as tensors.
-  llvm::DenseMap<int, const Expr *> inlined;  ///< Locals computed at their uses.
+  func::FuncOp function{};
+  llvm::DenseMap<int, Value> tensors{};       ///< Locals held as tensors.
+  llvm::DenseMap<int, const Expr *> inlined{}; ///< Locals computed at their uses.
 
   Location location(spec::Span span) {
     auto [line, column] = spec::lineAndColumn(module.text, span.begin);
@@ -297,7 +297,7 @@ OwningOpRef<ModuleOp> attn::importModule(const spec::Module &module,
     if (!only.empty() && kernel.name != only)
       continue;
     b.setInsertionPointToEnd(result->getBody());
-    KernelImporter importer{module, kernel, b, {}, {}, {}};
+    KernelImporter importer{module, kernel, b};
     importer.run();
   }
   return result;

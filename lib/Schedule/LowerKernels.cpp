@@ -141,8 +141,8 @@ struct FunctionLowering {
   AxisTable axes;
   std::string level;
   bool tf32;
-  DenseMap<Value, SmallVector<TensorInfo>> places; ///< Where values live.
-  SmallVector<Attribute> temporaries;
+  DenseMap<Value, SmallVector<TensorInfo>> places{}; ///< Where values live.
+  SmallVector<Attribute> temporaries{};
 
   LogicalResult run();
 
@@ -258,8 +258,7 @@ struct LowerKernels : attn::impl::LowerKernelsPassBase<LowerKernels> {
       if (!function->hasAttr("attn.axes"))
         continue;
       OpBuilder b(function);
-      FunctionLowering lowering{function, b,  readAxes(function), level,
-                                tf32,     {}, {}};
+      FunctionLowering lowering{function, b, readAxes(function), level, tf32};
       if (failed(lowering.run()))
         return signalPassFailure();
       temporaries.append(lowering.temporaries);

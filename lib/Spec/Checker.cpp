@@ -113,7 +113,8 @@ struct KernelChecker {
       kernel.arguments.push_back(std::move(argument));
     }
   }
-  std::set<std::string> broken; ///< Names whose declaration failed.
+  /// Names whose declaration failed, or may have been in what could not be read.
+  std::set<std::string> broken;
 
   //===--------------------------------------------------------------------===//
   // where
@@ -137,6 +138,8 @@ struct KernelChecker {
       return;
     }
     bool known = kernel.findAxis(name.text) >= 0;
+    if (!known && broken.count(name.text))
+      return;
     if (!known) {
       std::vector<std::string> names;
       for (const Axis &axis : kernel.axes)
@@ -190,6 +193,9 @@ struct KernelChecker {
     bool rightUsed = kernel.findAxis(right.text) >= 0;
     if (leftUsed && !rightUsed)
       std::swap(left, right);
+    if (!leftUsed && !rightUsed &&
+        (broken.count(left.text) || broken.count(right.text)))
+      return;
     if (!leftUsed && !rightUsed) {
       diagnostics.report("nest-unused", value.span,
                          fmt::format("neither '{}' nor '{}' is an axis of an "
@@ -256,7 +262,7 @@ struct KernelChecker {
   //===--------------------------------------------------------------------===//
 
   void results(const ExprChecker &scope) {
-    if (syntax.results.empty())
+    if (syntax.results.empty() && !syntax.resultsUnread)
       diagnostics.report("no-results", syntax.name.span,
                          "a kernel needs at least one result");
     for (const SyntaxParam &param : syntax.results) {
@@ -319,6 +325,10 @@ struct KernelChecker {
   void run() {
     kernel.name = syntax.name.text;
     kernel.span = syntax.name.span;
+    for (const std::string &word : syntax.unread) {
+      broken.insert(word);
+      broken.insert(lower(word)); // The index, if it is an axis.
+    }
     arguments();
     for (const SyntaxParam &param : syntax.results)
       resultTypes[&param] = type(param.type);

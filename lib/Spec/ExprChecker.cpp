@@ -153,6 +153,8 @@ int ExprChecker::over(const SyntaxExpr &syntax) {
     return -1;
   }
   int axis = value->kind == SyntaxExpr::NameRef ? kernel.findAxis(value->text) : -1;
+  if (axis < 0 && value->kind == SyntaxExpr::NameRef && broken.count(value->text))
+    return -1;
   if (axis < 0) {
     std::vector<std::string> names;
     for (const Axis &a : kernel.axes)
@@ -185,7 +187,7 @@ bool ExprChecker::number(const Expr &e, const char *where) {
 //===----------------------------------------------------------------------===//
 
 void ExprChecker::statement(const SyntaxStatement &syntax) {
-  ExprPtr value = check(syntax.value);
+  ExprPtr value = syntax.unread ? nullptr : check(syntax.value);
   bool good = value != nullptr;
   bool isSoftmax = value && value->kind == ExprKind::Softmax;
   if (good && syntax.targets.size() > (isSoftmax ? 2u : 1u)) {
@@ -297,10 +299,10 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
     e->type = kernel.locals[local].type;
     return e;
   }
-  if (broken.count(word))
-    return nullptr;
   for (size_t i = 0; i < kernel.arguments.size(); ++i)
     if (kernel.arguments[i].name == word) {
+      if (broken.count(word))
+        return nullptr;
       ExprPtr e = make(ExprKind::Argument, syntax);
       e->ref = static_cast<int>(i);
       e->type = kernel.arguments[i].type;
@@ -319,6 +321,8 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
       e->type.axes = {static_cast<int>(i)};
     return e;
   }
+  if (broken.count(word))
+    return nullptr;
   std::vector<std::string> known = localNames();
   for (const Argument &argument : kernel.arguments)
     known.push_back(argument.name);

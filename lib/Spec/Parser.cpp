@@ -332,7 +332,7 @@ struct Parser {
 
   /// Skips to the ',' or ')' that ends a broken parameter.
   void skipParam(int outside) {
-    int nested = 0;
+    int squares = brackets - outside, rounds = 0;
     brackets = outside;
     while (tokens[at].kind != Token::End) {
       const Token &token = tokens[at];
@@ -341,25 +341,32 @@ struct Parser {
         return;
       if (token.kind == Token::Word && token.text == "kernel")
         return;
-      if (punct && nested == 0 && (token.text == "," || token.text == ")"))
+      if (punct && rounds == 0 &&
+          (token.text == ")" || (squares == 0 && token.text == ",")))
         return;
-      if (punct && (token.text == "[" || token.text == "("))
-        ++nested;
-      if (punct && (token.text == "]" || token.text == ")"))
-        --nested;
+      squares += punct && token.text == "[";
+      squares -= punct && token.text == "]" && squares > 0;
+      rounds += punct && token.text == "(";
+      rounds -= punct && token.text == ")";
       ++at;
     }
   }
 
-  std::vector<SyntaxParam> params(const char *id, const char *what) {
+  /// `unread` gets the words of parameters that could not be parsed.
+  std::vector<SyntaxParam> params(const char *id, const char *what,
+                                  std::vector<std::string> &unread) {
     std::vector<SyntaxParam> list;
     open("(", id, what);
     int outside = brackets;
     while (!is(")")) {
+      size_t begin = at;
       try {
         list.push_back(param());
       } catch (Recover) {
         skipParam(outside);
+        for (size_t i = begin; i < at; ++i)
+          if (tokens[i].kind == Token::Word)
+            unread.push_back(tokens[i].text);
       }
       if (!accept(","))
         break;
@@ -393,8 +400,7 @@ struct Parser {
     } while (accept(","));
   }
 
-  SyntaxStatement statement() {
-    SyntaxStatement s;
+  void statement(SyntaxStatement &s) {
     size = 0;
     s.span.begin = peek().span.begin;
     do
@@ -412,7 +418,6 @@ struct Parser {
     const Token &token = tokens[at];
     if (token.kind != Token::Newline && token.kind != Token::End && !is("}"))
       fail("expected-end-of-statement", "the end of the statement");
-    return s;
   }
 
   void skipStatement() {
@@ -426,12 +431,15 @@ struct Parser {
     SyntaxKernel k;
     k.span = take().span; // "kernel"
     k.name = name("expected-name", "the kernel's name");
-    k.arguments = params("expected-arguments", "'(' and the arguments");
+    k.arguments =
+        params("expected-arguments", "'(' and the arguments", k.unread);
+    size_t unread = k.unread.size();
     skipNewlines();
     if (!accept("->"))
       fail("expected-arrow", "'->' and the results");
     skipNewlines();
-    k.results = params("expected-results", "'(' and the results");
+    k.results = params("expected-results", "'(' and the results", k.unread);
+    k.resultsUnread = k.unread.size() > unread;
     skipNewlines();
     if (accept("where"))
       where(k);
@@ -449,9 +457,11 @@ struct Parser {
                            "the body that starts here has no '}'");
         return k;
       }
+      SyntaxStatement &s = k.body.emplace_back();
       try {
-        k.body.push_back(statement());
+        statement(s);
       } catch (Recover) {
+        s.unread = true;
         skipStatement();
       }
     }

@@ -52,6 +52,7 @@ struct SyntaxStatement {
   std::vector<Name> targets;
   SyntaxExpr value;
   Span span;
+  bool unread = false; ///< Could not be parsed: the targets have no value.
 };
 
 struct SyntaxKernel {
@@ -60,6 +61,10 @@ struct SyntaxKernel {
   std::vector<SyntaxWhere> where;
   std::vector<SyntaxStatement> body;
   Span span;
+  /// Words of parameters that could not be parsed. What they would have declared
+  /// is not known, so a use of one is no error of its own.
+  std::vector<std::string> unread;
+  bool resultsUnread = false; ///< One of those parameters is a result.
 };
 
 } // namespace attn::spec

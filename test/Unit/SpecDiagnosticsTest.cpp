@@ -417,3 +417,55 @@ TEST(SpecDiagnostics, CaretStandsUnderTheError) {
             "              ^~~~\n"
             "  fix: bf16\n");
 }
+
+/// What `text` reports, as "id id ...".
+static std::string reported(const std::string &text) {
+  std::string ids;
+  for (const Diagnostic &d : parse("t.attn", text).diagnostics)
+    ids += (ids.empty() ? "" : " ") + d.id;
+  return ids;
+}
+
+// One mistake is one report: what a broken parameter or statement would have
+// declared is not missed again where it is used.
+TEST(SpecDiagnostics, BrokenParameterIsReportedOnce) {
+  const std::string rest = "    v: f16[B, N, E]) -> (o: f32[B, M, E])\n"
+                           "where D = 64, E = 64 {\n"
+                           "    s = mask(matmul(q, k, over=D), n < w[m])\n"
+                           "    o = matmul(softmax(s, over=N), v, over=N)\n}\n";
+  const std::string q = "kernel f(q: f16[B, M, D], w: i32[M], ";
+  EXPECT_EQ(reported(q + "k: f16[B, N, D],\n" + rest), "");
+  EXPECT_EQ(reported(q + "k f16[B, N, D],\n" + rest), "expected-colon");
+  EXPECT_EQ(reported(q + "k: [B, N, D],\n" + rest), "expected-type");
+  EXPECT_EQ(reported(q + "k: f16[B, N, 3],\n" + rest), "expected-axis");
+  EXPECT_EQ(reported(q + "k: f16[B, N D],\n" + rest), "expected-close");
+  // A bracket that never closes takes the parameters after it along.
+  EXPECT_EQ(reported(q + "k: f16[B, N, D,\n" + rest), "expected-close");
+  // Axes that no other parameter has.
+  EXPECT_EQ(reported("kernel f(q f16[B, M, D], w i32[M], k f16[B, N, D],\n" + rest),
+            "expected-colon expected-colon expected-colon");
+  // A nested axis.
+  EXPECT_EQ(reported("kernel f(q: f16[Hq], k f16[Hkv]) -> (o: f32[Hq])\n"
+                     "where Hq = G * Hkv {\n    o = scale(q, 1)\n}\n"),
+            "expected-colon");
+  // The only result.
+  EXPECT_EQ(reported("kernel f(q: f16[B]) -> (o f32[B]) {\n    o = scale(q, 1)\n}\n"),
+            "expected-colon");
+}
+
+TEST(SpecDiagnostics, BrokenStatementIsReportedOnce) {
+  const std::string head = "kernel f(q: f16[B]) -> (o: f32[B]) {\n";
+  EXPECT_EQ(reported(head + "    a = scale(q 1)\n    o = scale(a, 1)\n}\n"),
+            "expected-close");
+  EXPECT_EQ(reported(head + "    o = scale(q, 1) +\n}\n"), "expected-expression");
+  EXPECT_EQ(reported(head + "    o scale(q, 1)\n}\n"), "expected-equals");
+  // An earlier value of the name is not used in its place.
+  EXPECT_EQ(reported(head + "    a = 3\n    a = scale(q, *)\n    o = a\n}\n"),
+            "expected-expression");
+}
+
+TEST(SpecDiagnostics, OtherErrorsBesideABrokenParameterAreReported) {
+  EXPECT_EQ(reported("kernel f(q: f16[B], k f16[B]) -> (o: f32[B]) {\n"
+                     "    a = scale(k, r)\n    o = scale(q, b + zz)\n}\n"),
+            "expected-colon unknown-name unknown-name");
+}

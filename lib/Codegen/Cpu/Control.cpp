@@ -313,9 +313,9 @@ LogicalResult CpuEmitter::emitFor(scf::ForOp source) {
       if (!buffer || held == buffer)
         continue;
       auto type = cast<RankedTensorType>(value.getType());
-      Value from = held, to = buffer;
+      Value tile = value, from = held, to = buffer;
       forEachVector(type, [&](const Place &place) {
-        writeBuffer(readBuffer(value, from, place, type.getElementType()), to,
+        writeBuffer(readBuffer(tile, from, place, type.getElementType()), to,
                     type, place);
       });
     }

@@ -1,0 +1,176 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// One program for every message of the asynchronous forms' verifiers.
+
+func.func @one_coordinate(%map: !tile.map<bf16>, %i: i32) {
+  // expected-error @+1 {{takes 2 to 5 coordinates, not 1}}
+  %q = tile.load_box %map[%i] : !tile.map<bf16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @box_converts(%map: !tile.map<bf16>, %i: i32) {
+  // expected-error @+1 {{tile holds 'f16' but the memory holds 'bf16'}}
+  %q = tile.load_box %map[%i, %i] : !tile.map<bf16> -> tensor<64x64xf16>
+  return
+}
+
+// -----
+
+func.func @maximum_of_columns(%s: tensor<64x64xf32>, %m: tensor<1x64xf32>) {
+  // expected-error @+1 {{takes f32 scores and one f32 maximum a row}}
+  %n:3 = tile.running_max vote %s, %m factor 1.0 : tensor<64x64xf32>, tensor<1x64xf32>
+  return
+}
+
+// -----
+
+func.func @factor(%s: tensor<64x64xf32>, %m: tensor<64x1xf32>) {
+  // expected-error @+1 {{factor must be positive}}
+  %n:3 = tile.running_max vote %s, %m factor 0.0 : tensor<64x64xf32>, tensor<64x1xf32>
+  return
+}
+
+// -----
+
+func.func @factor(%s: tensor<64x64xf32>, %m: tensor<64x1xf32>) {
+  // expected-error @+1 {{factor must be positive}}
+  %n:3 = tile.running_max vote %s, %m factor -1.0 : tensor<64x64xf32>, tensor<64x1xf32>
+  return
+}
+
+// -----
+
+func.func @fold(%s: tensor<64x12xf32>) {
+  // expected-error @+1 {{folds a multiple of 8 columns to 8}}
+  %f = tile.fold add %s : tensor<64x12xf32> -> tensor<64x8xf32>
+  return
+}
+
+// -----
+
+func.func @fold(%s: tensor<64x16xf32>) {
+  // expected-error @+1 {{folds a multiple of 8 columns to 8}}
+  %f = tile.fold add %s : tensor<64x16xf32> -> tensor<64x4xf32>
+  return
+}
+
+// -----
+
+func.func @slabs(%slabs: !tile.slabs<2, 12, 64, bf16>, %i: i32) {
+  // expected-error @+1 {{slabs hold 16-bit elements in a multiple of 8 rows}}
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 12, 64, bf16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @slabs(%slabs: !tile.slabs<2, 64, 64, f32>, %i: i32) {
+  // expected-error @+1 {{slabs hold 16-bit elements in a multiple of 8 rows}}
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 64, 64, f32> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @slabs(%slabs: !tile.slabs<2, 64, 64, index>, %i: i32) {
+  // expected-error @+1 {{slabs hold 16-bit elements in a multiple of 8 rows}}
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 64, 64, index> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @slabs(%slabs: !tile.slabs<2, 64, 64, tensor<4xf16>>, %i: i32) {
+  // expected-error @+1 {{slabs hold 16-bit elements in a multiple of 8 rows}}
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 64, 64, tensor<4xf16>> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @copy_converts(%map: !tile.map<f16>, %slabs: !tile.slabs<2, 64, 64, bf16>, %signals: !tile.signals<2, arrivals = 1>, %i: i32) {
+  // expected-error @+1 {{map and slabs must hold the same type}}
+  tile.copy_box %map[%i, %i] to %slabs signal %signals[%i] : !tile.map<f16>, !tile.slabs<2, 64, 64, bf16>, !tile.signals<2, arrivals = 1>
+  return
+}
+
+// -----
+
+func.func @reads(%slabs: !tile.slabs<2, 128, 64, bf16>, %i: i32) {
+  // expected-error @+1 {{must read all rows or 64 of 128x64 of 'bf16'}}
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 128, 64, bf16> -> tensor<32x64xbf16>
+  return
+}
+
+// -----
+
+func.func @reads(%slabs: !tile.slabs<2, 64, 64, bf16>, %i: i32) {
+  // expected-error @+1 {{must read all rows or 64 of 64x64 of 'bf16'}}
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 64, 64, bf16> -> tensor<64x128xbf16>
+  return
+}
+
+// -----
+
+func.func @reads(%slabs: !tile.slabs<2, 64, 64, bf16>, %i: i32) {
+  // expected-error @+1 {{must read all rows or 64 of 64x64 of 'bf16'}}
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 64, 64, bf16> -> tensor<64x64xf16>
+  return
+}
+
+// -----
+
+func.func @short(%a: tensor<32x64xbf16>, %b: tensor<64x64xbf16>) {
+  // expected-error @+1 {{a must be 64 rows of 64 columns, a multiple of 16}}
+  %d = tile.dot_async %a, %b : tensor<32x64xbf16>, tensor<64x64xbf16> -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
+func.func @depth(%a: tensor<64x64xbf16>, %b: tensor<32x64xbf16>) {
+  // expected-error @+1 {{a must be 64 rows of 32 columns, a multiple of 16}}
+  %d = tile.dot_async %a, %b : tensor<64x64xbf16>, tensor<32x64xbf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @wide(%a: tensor<64x64xbf16>, %b: tensor<64x264xbf16>) {
+  // expected-error @+1 {{gives 64x264 of f32, a multiple of 8 and at most 256 columns}}
+  %d = tile.dot_async %a, %b : tensor<64x64xbf16>, tensor<64x264xbf16> -> tensor<64x264xf32>
+  return
+}
+
+// -----
+
+func.func @half(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) {
+  // expected-error @+1 {{gives 64x64 of f32, a multiple of 8 and at most 256 columns}}
+  %d = tile.dot_async %a, %b : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @accumulator(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %c: tensor<64x32xf32>) {
+  // expected-error @+1 {{accumulator must be 'tensor<64x64xf32>'}}
+  %d = tile.dot_async %a, %b onto %c : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x32xf32> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @types(%a: tensor<64x64xf16>, %b: tensor<64x64xbf16>) {
+  // expected-error @+1 {{operands must hold the same type}}
+  %d = tile.dot_async %a, %b : tensor<64x64xf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @stray_end() {
+  // expected-error @+1 {{expects parent op 'tile.specialize'}}
+  tile.role_end
+}

@@ -1,0 +1,71 @@
+// RUN: attn-opt %s > %t && attn-opt %t > %t.again && diff %t %t.again
+// RUN: FileCheck %s < %t
+// RUN: attn-opt %s --mlir-print-op-generic | attn-opt | diff %t -
+
+// The asynchronous forms of the tile dialect, printed and parsed again.
+
+// CHECK-LABEL: func.func @before_the_passes
+func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf32>,
+                             %m: tensor<64x1xf32>, %p: tensor<64x1xi1>) {
+  // CHECK: tile.group_id : i32
+  %g = tile.group_id : i32
+  // CHECK: tile.load_box %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] : <bf16> -> tensor<64x64xbf16>
+  %q = tile.load_box %map[%i, %i, %i] : !tile.map<bf16> -> tensor<64x64xbf16>
+  // CHECK: %{{.+}}, %[[C:.+]], %[[MOVED:.+]] = tile.running_max running %{{.+}}, %{{.+}} factor 1.250000e-01 : tensor<64x64xf32>, tensor<64x1xf32>
+  %n0, %c0, %moved0 = tile.running_max running %s, %m factor 0.125 : tensor<64x64xf32>, tensor<64x1xf32>
+  // CHECK: tile.running_max vote
+  %n1, %c1, %moved1 = tile.running_max vote %s, %m factor 0.125 : tensor<64x64xf32>, tensor<64x1xf32>
+  // CHECK: tile.running_max keep
+  %n2, %c2, %moved2 = tile.running_max keep %s, %m factor 0.125 : tensor<64x64xf32>, tensor<64x1xf32>
+  // CHECK: tile.rescale %{{.+}} by %[[C]] if %[[MOVED]] : tensor<64x64xf32>, tensor<64x1xf32>
+  %r = tile.rescale %s by %c0 if %moved0 : tensor<64x64xf32>, tensor<64x1xf32>
+  // CHECK: tile.fold add %{{.+}} : tensor<64x64xf32> -> tensor<64x8xf32>
+  %f = tile.fold add %r : tensor<64x64xf32> -> tensor<64x8xf32>
+  // CHECK: tile.any %{{.+}} : tensor<64x1xi1>
+  %a = tile.any %p : tensor<64x1xi1>
+  return
+}
+
+// CHECK-LABEL: func.func @signals
+func.func @signals(%map: !tile.map<bf16>, %i: i32) {
+  // CHECK: %[[SLABS:.+]] = tile.alloc_slabs : <2, 64, 128, bf16>
+  %slabs = tile.alloc_slabs : !tile.slabs<2, 64, 128, bf16>
+  // CHECK: %[[SIGNALS:.+]] = tile.alloc_signals : <2, arrivals = 1>
+  %signals = tile.alloc_signals : !tile.signals<2, arrivals = 1>
+  // CHECK: tile.copy_box %{{.+}}[%{{.+}}, %{{.+}}] to %[[SLABS]] signal %[[SIGNALS]][%{{.+}}] : <bf16>, <2, 64, 128, bf16>, <2, arrivals = 1>
+  tile.copy_box %map[%i, %i] to %slabs signal %signals[%i] : !tile.map<bf16>, !tile.slabs<2, 64, 128, bf16>, !tile.signals<2, arrivals = 1>
+  // CHECK: tile.signal_wait %[[SIGNALS]][%[[I:.+]]] parity %[[I]] : <2, arrivals = 1>
+  tile.signal_wait %signals[%i] parity %i : !tile.signals<2, arrivals = 1>
+  // CHECK: %[[A:.+]] = tile.slab_read %[[SLABS]][%[[I]]] row %[[I]] : <2, 64, 128, bf16> -> tensor<64x128xbf16>
+  %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 64, 128, bf16> -> tensor<64x128xbf16>
+  // CHECK: %[[S:.+]] = tile.dot_async %[[A]], %[[A]] transposed fence : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
+  %s = tile.dot_async %a, %a transposed fence : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
+  // CHECK: %[[T:.+]] = tile.dot_wait %[[S]] pending 0 : tensor<64x64xf32>
+  %t = tile.dot_wait %s pending 0 : tensor<64x64xf32>
+  %p = arith.truncf %t : tensor<64x64xf32> to tensor<64x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  // CHECK: tile.dot_async %{{.+}}, %[[A]] onto %{{.+}} : tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<64x128xf32> -> tensor<64x128xf32>
+  %o = tile.dot_async %p, %a onto %zero : tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<64x128xf32> -> tensor<64x128xf32>
+  // CHECK: tile.dot_wait %{{.+}} holding(%{{.+}} : tensor<64x64xbf16>) pending 1 : tensor<64x128xf32>
+  %u = tile.dot_wait %o holding (%p : tensor<64x64xbf16>) pending 1 : tensor<64x128xf32>
+  // CHECK: tile.signal_arrive %[[SIGNALS]][%[[I]]] : <2, arrivals = 1>
+  tile.signal_arrive %signals[%i] : !tile.signals<2, arrivals = 1>
+  return
+}
+
+// CHECK-LABEL: func.func @roles
+func.func @roles() {
+  // CHECK: tile.specialize groups 2 producer registers 24 {
+  // CHECK: } consumer registers 240 {
+  // CHECK-NEXT: tile.turn_pass of 2 first
+  // CHECK-NEXT: tile.turn_wait of 2
+  // CHECK-NEXT: tile.turn_pass of 2
+  // CHECK-NEXT: }
+  tile.specialize groups 2 producer registers 24 {
+  } consumer registers 240 {
+    tile.turn_pass of 2 first
+    tile.turn_wait of 2
+    tile.turn_pass of 2
+  }
+  return
+}

@@ -1,0 +1,253 @@
+//===- ScheduleChooseTest.cpp - which schedule a problem gets -------------===//
+
+#include "lib/Schedule/Choose.h"
+
+#include <gtest/gtest.h>
+
+using namespace attn;
+
+static Problem matmul(int64_t contracted, int64_t columns, int bytes = 2) {
+  return {KernelKind::Matmul, contracted, columns, bytes, bytes == 4, 0};
+}
+
+static Problem flash(int64_t contracted, int64_t columns, int bytes = 2) {
+  return {KernelKind::Flash, contracted, columns, bytes, bytes == 4, 0};
+}
+
+static ScheduleTarget cpu() { return {Unit::Cpu, 101376, false}; }
+static ScheduleTarget gpu(bool pipelined = false, int64_t shared = 101376) {
+  return {Unit::MmaSync, shared, pipelined};
+}
+
+static Schedule chosen(const Problem &problem, const ScheduleTarget &target) {
+  auto result = choose(problem, target);
+  if (auto *reason = std::get_if<std::string>(&result)) {
+    ADD_FAILURE() << *reason;
+    return {};
+  }
+  return std::get<Schedule>(result);
+}
+
+static std::string refused(const Problem &problem, const ScheduleTarget &target) {
+  auto result = choose(problem, target);
+  auto *reason = std::get_if<std::string>(&result);
+  return reason ? *reason : "";
+}
+
+/// What every chosen schedule must keep so that the passes can obey it.
+static void expectWellFormed(const Problem &problem, const Schedule &s,
+                             const ScheduleTarget &target) {
+  EXPECT_GE(s.warps, 1);
+  EXPECT_LE(s.warps, 32);
+  EXPECT_GE(s.stages, 1);
+  EXPECT_LE(s.stages, 8);
+  if (problem.kind == KernelKind::Matmul || problem.kind == KernelKind::Flash) {
+    EXPECT_EQ(s.columns % 16, 0);
+    EXPECT_EQ(s.depth % 16, 0);
+    EXPECT_EQ(s.outColumns % 16, 0);
+    EXPECT_EQ(s.rows % 16, 0);
+  }
+  if (target.unit == Unit::Cpu)
+    return;
+  EXPECT_LE(sharedBytes(problem, s), target.sharedPerBlock);
+  if (problem.kind == KernelKind::Matmul || problem.kind == KernelKind::Flash)
+    EXPECT_EQ(s.rows % (16 * s.warps), 0);
+  else
+    EXPECT_EQ(s.columns % (32 * s.vector), 0);
+}
+
+TEST(Choose, PointwiseTakesWholeRowsOfLanes) {
+  Problem problem;
+  problem.kind = KernelKind::Pointwise;
+  Schedule onGpu = chosen(problem, gpu()), onCpu = chosen(problem, cpu());
+  EXPECT_EQ(onGpu.columns, 512);
+  EXPECT_EQ(onGpu.rows, onGpu.warps);
+  EXPECT_EQ(onCpu.columns, 512);
+  EXPECT_EQ(onCpu.warps, 1);
+  expectWellFormed(problem, onGpu, gpu());
+}
+
+TEST(Choose, SoftmaxRowsShrinkWhenTheScoresNeedRegisters) {
+  Problem problem;
+  problem.kind = KernelKind::Rows;
+  problem.work = 12;
+  EXPECT_EQ(chosen(problem, gpu()).columns, 2048);
+  problem.work = 13;
+  EXPECT_EQ(chosen(problem, gpu()).columns, 512);
+  EXPECT_EQ(chosen(problem, cpu()).columns, 1024);
+}
+
+TEST(Choose, ShortSummedAxisIsOneStep) {
+  Schedule s = chosen(matmul(64, 0), gpu());
+  EXPECT_EQ(s.depth, 64);
+  EXPECT_EQ(s.stages, 1);
+  EXPECT_EQ(s.columns, 128);
+  // Rounded up to what the instruction takes.
+  EXPECT_EQ(chosen(matmul(40, 0), gpu()).depth, 48);
+  EXPECT_EQ(chosen(matmul(128, 0), gpu()).depth, 128);
+}
+
+TEST(Choose, LongSummedAxisStreamsInStages) {
+  for (int64_t contracted : {0, 129, 4096}) {
+    Schedule s = chosen(matmul(contracted, 64), gpu());
+    EXPECT_EQ(s.depth, 64) << contracted;
+    EXPECT_EQ(s.stages, 3) << contracted;
+    EXPECT_EQ(s.columns, 64) << contracted;
+  }
+}
+
+TEST(Choose, FloatMatmulRunsOnOrdinaryCores) {
+  Schedule s = chosen(matmul(0, 0, 4), gpu());
+  EXPECT_EQ(s.rows, 128);
+  EXPECT_EQ(s.warps, 8);
+  EXPECT_EQ(s.depth, 32);
+  EXPECT_EQ(s.columns, 64);
+  EXPECT_EQ(s.stages, 2);
+}
+
+TEST(Choose, MatmulOnTheCpuNeedsNoStages) {
+  Schedule s = chosen(matmul(4096, 256), cpu());
+  EXPECT_EQ(s.stages, 1);
+  EXPECT_EQ(s.columns, 64);
+  EXPECT_EQ(s.depth, 64);
+}
+
+TEST(Choose, FlashStagesFollowTheLevel) {
+  EXPECT_EQ(chosen(flash(64, 64), gpu()).stages, 1);
+  EXPECT_EQ(chosen(flash(64, 64), gpu(true)).stages, 2);
+  EXPECT_EQ(chosen(flash(64, 64), cpu()).stages, 1);
+}
+
+TEST(Choose, FlashOutputTileCoversTheValues) {
+  EXPECT_EQ(chosen(flash(64, 64), gpu()).outColumns, 64);
+  EXPECT_EQ(chosen(flash(64, 40), gpu()).outColumns, 48);
+  EXPECT_EQ(chosen(flash(192, 128), gpu()).outColumns, 128);
+  // Beyond 256 columns the output is made in several blocks.
+  EXPECT_EQ(chosen(flash(64, 512), gpu()).outColumns, 128);
+}
+
+TEST(Choose, WideHeadsGetFewerKeys) {
+  EXPECT_EQ(chosen(flash(128, 128), gpu()).columns, 64);
+  EXPECT_EQ(chosen(flash(144, 128), gpu()).columns, 32);
+  EXPECT_EQ(chosen(flash(64, 256), gpu()).columns, 32);
+  EXPECT_EQ(chosen(flash(64, 64, 4), gpu()).columns, 16);
+}
+
+TEST(Choose, SharedBytesCountEveryOperand) {
+  Schedule s = chosen(flash(64, 64), gpu(true));
+  // Queries once, keys and values in each of two stages.
+  EXPECT_EQ(sharedBytes(flash(64, 64), s), (64 * 64 + 2 * 64 * 128) * 2);
+  s = chosen(matmul(4096, 64), gpu());
+  EXPECT_EQ(sharedBytes(matmul(4096, 64), s), 3 * (64 + 64) * 64 * 2);
+  EXPECT_EQ(sharedBytes({KernelKind::Rows}, s), 0);
+  EXPECT_EQ(sharedBytes({KernelKind::Pointwise}, s), 0);
+}
+
+// Stages beyond two go first, then a matmul's depth, keys, the second stage,
+// and rows last.
+TEST(Choose, GivesUpInOrder) {
+  Problem m = matmul(4096, 128); // 3 stages of (64 + 128) x 64 of 2 bytes
+  int64_t stage = (64 + 128) * 64 * 2;
+  EXPECT_EQ(chosen(m, gpu(false, 3 * stage)).stages, 3);
+  Schedule s = chosen(m, gpu(false, 3 * stage - 1));
+  EXPECT_EQ(s.stages, 2);
+  EXPECT_EQ(s.depth, 64);
+  s = chosen(m, gpu(false, 2 * stage - 1));
+  EXPECT_EQ(s.stages, 2);
+  EXPECT_EQ(s.depth, 32);
+  EXPECT_EQ(s.columns, 128);
+
+  Problem f = flash(64, 64); // 64 queries, 2 stages of 64 x 128 of 2 bytes
+  int64_t query = 64 * 64 * 2, step = 128 * 2;
+  s = chosen(f, gpu(true, query + 2 * 64 * step));
+  EXPECT_EQ(s.columns, 64);
+  s = chosen(f, gpu(true, query + 2 * 64 * step - 1));
+  EXPECT_EQ(s.columns, 32);
+  EXPECT_EQ(s.stages, 2);
+  s = chosen(f, gpu(true, query + 2 * 16 * step - 1));
+  EXPECT_EQ(s.columns, 16);
+  EXPECT_EQ(s.stages, 1);
+  EXPECT_EQ(s.rows, 64);
+  s = chosen(f, gpu(true, query + 16 * step - 1));
+  EXPECT_EQ(s.rows, 32);
+  EXPECT_EQ(s.warps, 2);
+}
+
+TEST(Choose, EveryHeadLengthFitsOrSaysWhy) {
+  for (int bytes : {2, 4})
+    for (bool pipelined : {false, true})
+      for (int64_t contracted = 1; contracted <= 1100; contracted += 7)
+        for (int64_t columns : {1, 8, 64, 100, 256, 300, 1024}) {
+          Problem problem = flash(contracted, columns, bytes);
+          auto result = choose(problem, gpu(pipelined));
+          if (auto *s = std::get_if<Schedule>(&result))
+            expectWellFormed(problem, *s, gpu(pipelined));
+          else
+            EXPECT_GT(contracted, 256);
+          expectWellFormed(problem, chosen(problem, cpu()), cpu());
+          problem.kind = KernelKind::Matmul;
+          expectWellFormed(problem, chosen(problem, gpu(pipelined)),
+                           gpu(pipelined));
+        }
+}
+
+TEST(Choose, UnknownLengthsOfFlashNameTheFix) {
+  EXPECT_EQ(refused(flash(0, 64), gpu()),
+            "the axis summed by the first matmul must have a known length; add "
+            "it to the where clause or pass --bind AXIS=LENGTH");
+  EXPECT_EQ(refused(flash(64, 0), cpu()),
+            "the last axis of the value tensor must have a known length; add "
+            "it to the where clause or pass --bind AXIS=LENGTH");
+}
+
+TEST(Choose, WhatCannotFitNamesAChangeThatFits) {
+  std::string reason = refused(flash(2048, 64), gpu());
+  EXPECT_EQ(reason, "needs 133120 bytes of shared memory, the target allows "
+                    "101376; the smallest change that fits is a head dimension "
+                    "of at most 1552");
+  chosen(flash(1552, 64), gpu());
+  EXPECT_NE(refused(flash(1568, 64), gpu()), "");
+}
+
+TEST(Overrides, ReplaceWhatTheyName) {
+  Schedule s;
+  s.outColumns = 96;
+  EXPECT_EQ(applyOverrides("rows=128,columns=32,warps=8,stages=3,depth=16,vector=2", s),
+            "");
+  Schedule wanted;
+  wanted.rows = 128;
+  wanted.columns = 32;
+  wanted.warps = 8;
+  wanted.stages = 3;
+  wanted.depth = 16;
+  wanted.vector = 2;
+  wanted.outColumns = 96;
+  EXPECT_TRUE(s == wanted);
+  EXPECT_EQ(applyOverrides("", s), "");
+  EXPECT_TRUE(s == wanted);
+}
+
+TEST(Overrides, WrongItemsAreQuoted) {
+  for (const char *text : {"row=64", "rows", "rows=", "rows=x", "rows=0",
+                           "rows=-16", "rows=16k", "=4", "rows 64"}) {
+    Schedule s;
+    EXPECT_EQ(applyOverrides(text, s),
+              "schedule override '" + std::string(text) +
+                  "' is not understood; write rows=N,columns=N,warps=N,stages=N "
+                  "(positive numbers)");
+  }
+}
+
+TEST(Overrides, MustDivide) {
+  auto error = [](const char *text) {
+    Schedule s; // 64 x 64, 4 warps
+    return applyOverrides(text, s);
+  };
+  EXPECT_EQ(error("rows=48"),
+            "schedule rows=48,columns=64,warps=4 does not divide: rows must be a "
+            "multiple of 16 x warps, columns of 16");
+  EXPECT_NE(error("columns=24"), "");
+  EXPECT_NE(error("warps=3"), "");
+  EXPECT_NE(error("rows=1024,warps=64"), "");
+  EXPECT_EQ(error("rows=32,warps=2"), "");
+}

@@ -1,0 +1,12 @@
+//===- attn-lsp-server.cpp - the dialects' IR in an editor ----------------===//
+
+#include "lib/Pipelines/Compile.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  attn::registerAllAttnDialects(registry);
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}
