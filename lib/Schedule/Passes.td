@@ -93,6 +93,23 @@ def PersistTilesPass : Pass<"tile-persist-tiles", "::mlir::func::FuncOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def CheckProtocolPass : Pass<"tile-check-protocol", "::mlir::func::FuncOp"> {
+  let summary = "Run the roles of a specialised program against each other";
+  let description = [{
+    An abstract machine without data (lib/Analysis/Protocol.h) for given lengths:
+    an error when a role can wait for ever, a stage is refilled while it is still
+    read or read before its copy has landed. Changes nothing.
+  }];
+  let options = [
+    Option<"lengths", "lengths", "std::string", "\"\"",
+           "axis lengths and scalars, such as M=64;N=300">,
+    Option<"block", "block", "int64_t", "0", "the block that is run">,
+    Option<"launched", "launched", "int64_t", "1", "blocks of the launch">,
+    Option<"orders", "orders", "int64_t", "20", "interleavings tried">,
+    Option<"seed", "seed", "uint64_t", "1", "of interleavings and unknown integers">
+  ];
+}
+
 def ExpandRunningMaxPass : Pass<"tile-expand-running-max", "::mlir::func::FuncOp"> {
   let summary = "Turn tile.running_max and tile.rescale into elementary operations";
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",

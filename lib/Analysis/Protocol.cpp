@@ -1,0 +1,541 @@
+//===- Protocol.cpp - the warp groups' hand-over, run as an abstract machine =//
+
+#include "lib/Analysis/Protocol.h"
+
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <deque>
+#include <random>
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// What a role does, without data
+//===----------------------------------------------------------------------===//
+
+namespace {
+constexpr int64_t kWarpsPerGroup = 4;
+constexpr size_t kMostEvents = 1 << 20;
+
+struct Event {
+  enum Kind { Wait, Arrive, Copy, Dot, DotWait, TurnWait, TurnPass } kind;
+  int64_t signal = -1; ///< Wait, Arrive, Copy: number of the memory barrier.
+  int64_t count = 0;   ///< Wait: parity. Arrive: arrivals. DotWait: pending.
+  std::vector<int64_t> stages; ///< Copy: the one filled. Dot: those read.
+  Operation *op = nullptr;
+};
+
+/// Executes the scalars of one role and records its events.
+struct Role {
+  const ProtocolRun &run;
+  int64_t group; ///< 0 the producer, then the consumers.
+  std::vector<Event> events;
+  std::deque<int64_t> *posted; ///< Tiles the producer announced, in order.
+  size_t taken = 0;
+  int64_t nextTile = 0;
+  std::mt19937_64 random;
+  llvm::DenseMap<Value, Attribute> known;
+  /// First number of a ring's barriers, of slabs' stages.
+  llvm::DenseMap<Value, int64_t> *signalBase, *stageBase;
+  llvm::DenseMap<Value, int64_t> stageOf; ///< slab_read results.
+  std::string trouble;
+
+  std::optional<int64_t> number(Value value) {
+    auto found = known.find(value);
+    if (found == known.end() || !found->second)
+      return std::nullopt;
+    if (auto integer = dyn_cast<IntegerAttr>(found->second))
+      return integer.getType().isInteger(1) ? integer.getValue().getZExtValue()
+                                            : integer.getValue().getSExtValue();
+    return std::nullopt;
+  }
+  void set(Value value, int64_t n) {
+    known[value] = IntegerAttr::get(value.getType(), n);
+  }
+  bool need(Operation *op, Value value, int64_t &n) {
+    std::optional<int64_t> v = number(value);
+    if (!v) {
+      op->emitError("the protocol check cannot follow a value that this depends "
+                    "on; it knows lengths, scalars and integer arithmetic");
+      return false;
+    }
+    n = *v;
+    return true;
+  }
+  void add(Event event) { events.push_back(std::move(event)); }
+
+  LogicalResult block(Block &block);
+  LogicalResult operation(Operation *op);
+  LogicalResult loop(scf::ForOp op);
+  LogicalResult loop(scf::WhileOp op);
+  LogicalResult branch(scf::IfOp op);
+  void pass(ValueRange from, ValueRange to) {
+    SmallVector<Attribute> values;
+    for (Value v : from)
+      values.push_back(known.lookup(v));
+    for (auto [v, attribute] : llvm::zip(to, values))
+      known[v] = attribute;
+  }
+};
+} // namespace
+
+/// Whether an operation, or one inside it, takes part in the protocol.
+static bool takesPart(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<tile::SignalWaitOp, tile::SignalArriveOp, tile::CopyBoxOp,
+                   tile::DotAsyncOp, tile::DotWaitOp, tile::TurnWaitOp,
+                   tile::TurnPassOp, tile::PostTileOp, tile::TakeTileOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult Role::loop(scf::ForOp op) {
+  if (!takesPart(op))
+    return success();
+  int64_t from, to, step;
+  if (!need(op, op.getLowerBound(), from) || !need(op, op.getUpperBound(), to) ||
+      !need(op, op.getStep(), step))
+    return failure();
+  pass(op.getInitArgs(), op.getRegionIterArgs());
+  for (int64_t i = from; i < to; i += step) {
+    set(op.getInductionVar(), i);
+    if (failed(block(*op.getBody())))
+      return failure();
+    pass(op.getBody()->getTerminator()->getOperands(), op.getRegionIterArgs());
+  }
+  pass(op.getRegionIterArgs(), op.getResults());
+  return success();
+}
+
+LogicalResult Role::loop(scf::WhileOp op) {
+  pass(op.getInits(), op.getBeforeArguments());
+  while (true) {
+    if (failed(block(*op.getBeforeBody())))
+      return failure();
+    scf::ConditionOp condition = op.getConditionOp();
+    int64_t more;
+    if (!need(op, condition.getCondition(), more))
+      return failure();
+    if (!more) {
+      pass(condition.getArgs(), op.getResults());
+      return success();
+    }
+    pass(condition.getArgs(), op.getAfterArguments());
+    if (failed(block(*op.getAfterBody())))
+      return failure();
+    pass(op.getAfterBody()->getTerminator()->getOperands(), op.getBeforeArguments());
+  }
+}
+
+LogicalResult Role::branch(scf::IfOp op) {
+  if (!takesPart(op))
+    return success();
+  int64_t taken;
+  if (!need(op, op.getCondition(), taken))
+    return failure();
+  Block *chosen = taken ? op.thenBlock() : op.elseBlock();
+  if (!chosen)
+    return success();
+  if (failed(block(*chosen)))
+    return failure();
+  pass(chosen->getTerminator()->getOperands(), op.getResults());
+  return success();
+}
+
+LogicalResult Role::operation(Operation *op) {
+  if (events.size() > kMostEvents)
+    return op->emitError("the protocol check gives up after ")
+           << kMostEvents << " events; use shorter lengths";
+  auto slotOf = [&](Operation *op, Value base, Value slot, int64_t count,
+                    llvm::DenseMap<Value, int64_t> &bases, int64_t &n) {
+    int64_t at;
+    if (!need(op, slot, at))
+      return false;
+    if (at < 0 || at >= count) {
+      op->emitError("slot ") << at << " of a ring of " << count;
+      return false;
+    }
+    n = bases.lookup(base) + at;
+    return true;
+  };
+  if (auto wait = dyn_cast<tile::SignalWaitOp>(op)) {
+    Event e{Event::Wait, -1, 0, {}, op};
+    if (!slotOf(op, wait.getSignals(), wait.getSlot(),
+                wait.getSignals().getType().getCount(), *signalBase, e.signal) ||
+        !need(op, wait.getParity(), e.count))
+      return failure();
+    add(e);
+    return success();
+  }
+  if (auto arrive = dyn_cast<tile::SignalArriveOp>(op)) {
+    int64_t really = 1;
+    if (arrive.getCondition() && !need(op, arrive.getCondition(), really))
+      return failure();
+    Event e{Event::Arrive, -1, group == 0 ? 1 : kWarpsPerGroup, {}, op};
+    if (!slotOf(op, arrive.getSignals(), arrive.getSlot(),
+                arrive.getSignals().getType().getCount(), *signalBase, e.signal))
+      return failure();
+    if (really)
+      add(e);
+    return success();
+  }
+  if (auto copy = dyn_cast<tile::CopyBoxOp>(op)) {
+    Event e{Event::Copy, -1, 0, {0}, op};
+    if (!slotOf(op, copy.getSignals(), copy.getSlot(),
+                copy.getSignals().getType().getCount(), *signalBase, e.signal) ||
+        !slotOf(op, copy.getSlabs(), copy.getSlot(),
+                copy.getSlabs().getType().getStages(), *stageBase, e.stages[0]))
+      return failure();
+    add(e);
+    return success();
+  }
+  if (auto read = dyn_cast<tile::SlabReadOp>(op)) {
+    int64_t stage;
+    if (!slotOf(op, read.getSlabs(), read.getSlot(),
+                read.getSlabs().getType().getStages(), *stageBase, stage))
+      return failure();
+    stageOf[read.getResult()] = stage;
+    return success();
+  }
+  if (auto dot = dyn_cast<tile::DotAsyncOp>(op)) {
+    Event e{Event::Dot, -1, 0, {}, op};
+    for (Value operand : {dot.getA(), dot.getB()})
+      if (auto stage = stageOf.find(operand); stage != stageOf.end())
+        e.stages.push_back(stage->second);
+    add(e);
+    return success();
+  }
+  if (auto wait = dyn_cast<tile::DotWaitOp>(op)) {
+    add({Event::DotWait, -1, wait.getPending(), {}, op});
+    return success();
+  }
+  if (isa<tile::TurnWaitOp, tile::TurnPassOp>(op)) {
+    add({isa<tile::TurnWaitOp>(op) ? Event::TurnWait : Event::TurnPass, -1, 0, {}, op});
+    return success();
+  }
+  if (auto post = dyn_cast<tile::PostTileOp>(op)) {
+    int64_t tile;
+    if (!need(op, post.getTile(), tile))
+      return failure();
+    posted->push_back(tile);
+    return success();
+  }
+  if (auto take = dyn_cast<tile::TakeTileOp>(op)) {
+    if (taken >= posted->size()) {
+      trouble = "a consumer takes a tile that nobody posts";
+      return failure();
+    }
+    set(take.getResult(), (*posted)[taken++]);
+    return success();
+  }
+  if (auto next = dyn_cast<tile::NextTileOp>(op)) {
+    // Other blocks take some in between.
+    nextTile += 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(run.launched));
+    set(next.getResult(), run.launched + nextTile - 1);
+    return success();
+  }
+  if (auto loopOp = dyn_cast<scf::ForOp>(op))
+    return loop(loopOp);
+  if (auto loopOp = dyn_cast<scf::WhileOp>(op))
+    return loop(loopOp);
+  if (auto ifOp = dyn_cast<scf::IfOp>(op))
+    return branch(ifOp);
+  if (isa<tile::BlockIdOp>(op)) {
+    set(op->getResult(0), run.block);
+    return success();
+  }
+  if (isa<tile::GridDimOp>(op)) {
+    set(op->getResult(0), run.launched);
+    return success();
+  }
+  if (isa<tile::GroupIdOp>(op)) {
+    set(op->getResult(0), group - 1);
+    return success();
+  }
+  if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+    // An integer read from a tensor: something of the size of the lengths. Every
+    // role must see the same.
+    if (gather.getResult().getType().isInteger()) {
+      std::mt19937_64 same(run.seed);
+      set(gather.getResult(), static_cast<int64_t>(same() % 512));
+    }
+    return success();
+  }
+  // Anything else on integers is folded; what does not fold stays unknown.
+  if (op->getNumResults() == 0 || op->getNumRegions() != 0)
+    return success();
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(known.lookup(operand));
+  SmallVector<OpFoldResult> folded;
+  if (llvm::all_of(op->getResultTypes(), [](Type t) { return t.isIntOrIndex(); }) &&
+      succeeded(op->fold(operands, folded)))
+    for (auto [result, value] : llvm::zip(op->getResults(), folded))
+      known[result] = isa<Attribute>(value) ? cast<Attribute>(value)
+                                            : known.lookup(cast<Value>(value));
+  return success();
+}
+
+LogicalResult Role::block(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(operation(&op)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The machine
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A memory barrier: `left` arrivals and `bytes` copies complete its phase.
+struct Signal {
+  int64_t arrivals = 0, left = 0, copies = 0, phase = 0;
+  void settle() {
+    if (left == 0 && copies == 0) {
+      ++phase;
+      left = arrivals;
+    }
+  }
+};
+
+struct Machine {
+  std::vector<Signal> signals;
+  std::vector<char> landed;     ///< Stages that hold what was copied.
+  std::vector<int64_t> readers; ///< Products in flight that read a stage.
+  const std::vector<Role> &roles;
+  std::vector<size_t> at;
+  std::vector<std::deque<const Event *>> inFlight; ///< Of each role.
+  std::vector<std::pair<int64_t, int64_t>> copies; ///< (signal, stage) under way.
+  std::vector<int64_t> turns; ///< Passed to a group and not yet taken.
+  std::mt19937_64 random;
+
+  Machine(std::vector<Signal> signals, size_t stages, const std::vector<Role> &roles,
+          bool takeTurns, uint64_t seed)
+      : signals(std::move(signals)), landed(stages, 0), readers(stages, 0),
+        roles(roles), at(roles.size(), 0), inFlight(roles.size()),
+        turns(roles.size(), 0), random(seed) {
+    if (takeTurns && roles.size() > 1)
+      turns[1] = 1;
+  }
+
+  static std::string place(const Event &event) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    out << event.op->getName() << " at " << event.op->getLoc();
+    return text;
+  }
+  std::string who(size_t role) const {
+    return role == 0 ? "the producer" : "consumer " + std::to_string(role - 1);
+  }
+
+  bool ready(size_t role) const {
+    if (at[role] >= roles[role].events.size())
+      return false;
+    const Event &e = roles[role].events[at[role]];
+    if (e.kind == Event::Wait) // Parity p has completed when the phase's is not p.
+      return (signals[e.signal].phase & 1) != (e.count & 1);
+    if (e.kind == Event::TurnWait)
+      return turns[role] > 0;
+    return true;
+  }
+
+  std::string step(size_t role) {
+    const Event &e = roles[role].events[at[role]++];
+    switch (e.kind) {
+    case Event::Wait:
+      return "";
+    case Event::Arrive: {
+      Signal &s = signals[e.signal];
+      if (s.left < e.count)
+        return who(role) + " arrives more often than the signal counts: " + place(e);
+      s.left -= e.count;
+      s.settle();
+      return "";
+    }
+    case Event::Copy: {
+      int64_t stage = e.stages[0];
+      if (readers[stage] > 0)
+        return who(role) + " refills a stage that a product still reads: " + place(e);
+      Signal &s = signals[e.signal];
+      if (s.left < 1)
+        return who(role) + " arrives more often than the signal counts: " + place(e);
+      landed[stage] = 0;
+      ++s.copies;
+      --s.left;
+      copies.push_back({e.signal, stage});
+      return "";
+    }
+    case Event::Dot:
+      for (int64_t stage : e.stages) {
+        if (!landed[stage])
+          return who(role) + " reads a stage before its copy has landed: " + place(e);
+        ++readers[stage];
+      }
+      inFlight[role].push_back(&e);
+      return "";
+    case Event::DotWait:
+      while (static_cast<int64_t>(inFlight[role].size()) > e.count) {
+        for (int64_t stage : inFlight[role].front()->stages)
+          --readers[stage];
+        inFlight[role].pop_front();
+      }
+      return "";
+    case Event::TurnWait:
+      --turns[role];
+      return "";
+    case Event::TurnPass: {
+      size_t next = role + 1 < roles.size() ? role + 1 : 1;
+      if (++turns[next] > 1)
+        return who(role) + " passes a turn to one that still has it: " + place(e);
+      return "";
+    }
+    }
+    return "";
+  }
+
+  void land(size_t which) {
+    auto [signal, stage] = copies[which];
+    copies.erase(copies.begin() + static_cast<ptrdiff_t>(which));
+    landed[stage] = 1;
+    --signals[signal].copies;
+    signals[signal].settle();
+  }
+
+  /// Runs to the end in one random order. `late`: copies land only when nothing
+  /// else can happen.
+  std::string go(bool late) {
+    while (true) {
+      std::vector<size_t> able;
+      for (size_t role = 0; role < roles.size(); ++role)
+        if (ready(role))
+          able.push_back(role);
+      size_t choices = able.size() + (late && !able.empty() ? 0 : copies.size());
+      if (choices == 0)
+        break;
+      size_t pick = random() % choices;
+      if (pick >= able.size()) {
+        land(pick - able.size());
+        continue;
+      }
+      std::string wrong = step(able[pick]);
+      if (!wrong.empty())
+        return wrong;
+    }
+    for (size_t role = 0; role < roles.size(); ++role) {
+      if (at[role] < roles[role].events.size())
+        return who(role) + " waits for ever: " + place(roles[role].events[at[role]]);
+      if (!inFlight[role].empty())
+        return who(role) + " ends with a product that nobody waited for: " +
+               place(*inFlight[role].front());
+    }
+    return "";
+  }
+};
+} // namespace
+
+/// Operands in registers belong to the product until a wait holds them: between
+/// the two nothing else may come that ends the loop's turn. Static: each product
+/// with an operand in registers has a later wait of its block that names it.
+static std::string checkHeldOperands(func::FuncOp program) {
+  std::string wrong;
+  program.walk([&](tile::DotAsyncOp dot) {
+    if (dot.getA().getDefiningOp<tile::SlabReadOp>() || !wrong.empty())
+      return;
+    for (Operation *user : dot.getA().getUsers())
+      if (auto wait = dyn_cast<tile::DotWaitOp>(user))
+        if (wait.getValue() == dot.getResult() && wait->getBlock() == dot->getBlock() &&
+            llvm::is_contained(wait.getHolding(), dot.getA()) && wait.getPending() == 0)
+          return;
+    llvm::raw_string_ostream(wrong)
+        << "operands in registers are not held until the product's wait: "
+        << dot->getName() << " at " << dot.getLoc();
+  });
+  return wrong;
+}
+
+FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
+                                           const ProtocolRun &run) {
+  tile::SpecializeOp roles;
+  program.walk([&](tile::SpecializeOp op) { roles = op; });
+  if (!roles)
+    return std::string();
+  std::string held = checkHeldOperands(program);
+  if (!held.empty())
+    return held;
+
+  llvm::DenseMap<Value, int64_t> signalBase, stageBase;
+  std::vector<Signal> signals;
+  int64_t stages = 0;
+  program.walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<tile::AllocSignalsOp>(op)) {
+      signalBase[alloc.getResult()] = static_cast<int64_t>(signals.size());
+      Signal signal;
+      signal.arrivals = signal.left = alloc.getType().getArrivals();
+      signals.insert(signals.end(), static_cast<size_t>(alloc.getType().getCount()),
+                     signal);
+    }
+    if (auto alloc = dyn_cast<tile::AllocSlabsOp>(op)) {
+      stageBase[alloc.getResult()] = stages;
+      stages += alloc.getType().getStages();
+    }
+  });
+
+  std::deque<int64_t> posted;
+  std::vector<Role> all;
+  for (int64_t group = 0; group <= static_cast<int64_t>(roles.getGroups()); ++group) {
+    Role role{run, group, {}, &posted, 0, 0, std::mt19937_64(run.seed), {}, &signalBase,
+              &stageBase, {}, ""};
+    for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+      auto what = program.getArgAttrOfType<DictionaryAttr>(i, tile::kArgAttr);
+      Value argument = program.getArgument(i);
+      if (!what || !argument.getType().isInteger())
+        continue;
+      auto text = [&](StringRef key) {
+        auto value = what.getAs<StringAttr>(key);
+        return value ? value.str() : std::string();
+      };
+      auto lookUp = [](const std::map<std::string, int64_t> &from,
+                       const std::string &name, int64_t otherwise) {
+        auto found = from.find(name);
+        return found == from.end() ? otherwise : found->second;
+      };
+      std::string kind = text("kind");
+      role.set(argument, kind == "length"   ? lookUp(run.lengths, text("axis"), 1)
+                         : kind == "scalar" ? lookUp(run.scalars, text("name"), 0)
+                                            : 1);
+    }
+    Region &region = group == 0 ? roles.getProducer() : roles.getConsumer();
+    for (BlockArgument position : region.front().getArguments())
+      role.set(position, 0);
+    LogicalResult followed = success();
+    for (Operation &op : program.getBody().front().without_terminator())
+      if (&op != roles && succeeded(followed))
+        followed = role.operation(&op);
+    if (succeeded(followed))
+      followed = role.block(region.front());
+    if (failed(followed)) {
+      if (!role.trouble.empty())
+        return role.trouble;
+      return failure();
+    }
+    all.push_back(std::move(role));
+  }
+  for (int64_t i = 0; i < run.orders; ++i) {
+    Machine machine(signals, static_cast<size_t>(stages), all, roles.getTurns(),
+                    run.seed * 1000003 + static_cast<uint64_t>(i));
+    std::string wrong = machine.go(/*late=*/i % 2 == 1);
+    if (!wrong.empty())
+      return wrong;
+  }
+  return std::string();
+}

@@ -1,0 +1,44 @@
+//===- Protocol.h - the warp groups' hand-over, run as an abstract machine ===//
+//
+// A specialised program (tile.specialize) is correct only if its roles never
+// wait for each other in a circle and never touch a stage that somebody else
+// still uses. Here the roles are executed without data: scalars are computed,
+// everything that happens to signals, stages and turns becomes a list of events
+// for each role, and the lists are run against each other in many orders, copies
+// landing early or late.
+//
+// Found: a role that waits for ever; a stage refilled while a product may still
+// read it; a stage read before its copy has landed; more arrivals than a signal
+// counts; a product that nobody waits for, and operands in registers that are
+// rebuilt before the wait that frees them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_ANALYSIS_PROTOCOL_H
+#define ATTN_LIB_ANALYSIS_PROTOCOL_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace attn {
+
+struct ProtocolRun {
+  std::map<std::string, int64_t> lengths; ///< Of axes; others are 1.
+  std::map<std::string, int64_t> scalars; ///< Scalar arguments; others are 0.
+  int64_t block = 0;    ///< The block that is run.
+  int64_t launched = 1; ///< Blocks of the launch (persistent programs).
+  int64_t orders = 20;  ///< Interleavings tried.
+  uint64_t seed = 1;
+};
+
+/// One line that says what is wrong, or "" when nothing was found. Fails with an
+/// error on the program when it cannot be followed (bounds that depend on data
+/// other than integers, say).
+mlir::FailureOr<std::string> checkProtocol(mlir::func::FuncOp program,
+                                           const ProtocolRun &run);
+
+} // namespace attn
+
+#endif // ATTN_LIB_ANALYSIS_PROTOCOL_H
