@@ -2,6 +2,7 @@
 # `assembler` when a cubin can be made, `lsp` when attn-lsp-server was built.
 import ctypes
 import os
+import shutil
 
 import lit.formats
 
@@ -34,3 +35,7 @@ cuda = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 if loads("libnvJitLink.so", "libnvJitLink.so.13", "libnvJitLink.so.12",
          cuda + "/lib64/libnvJitLink.so"):
     config.available_features.add("assembler")
+
+# Register budgets need ptxas itself: nvJitLink ignores them.
+if shutil.which("ptxas") or os.access(cuda + "/bin/ptxas", os.X_OK):
+    config.available_features.add("ptxas")
