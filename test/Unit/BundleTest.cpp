@@ -42,6 +42,12 @@ static Manifest example() {
             {Arg::Kind::Stride, "q", "Hq"},   {Arg::Kind::Pointer, "t0", ""},
             {Arg::Kind::Stride, "t0", "Hq"},  {Arg::Kind::Length, "", "M"},
             {Arg::Kind::Scalar, "window", ""}};
+  Arg map{Arg::Kind::Map, "q", ""};
+  map.axes = {"D", "M", "Hq", "B"};
+  map.box = {64, 192, 1, 1};
+  k.args.push_back(map);
+  k.args.push_back({Arg::Kind::Scheduler, "", ""});
+  k.persistent = 1;
   k.schedule = "tile 128x64, 4 warps";
   k.prediction.bytesRead = {{2, {"B", "Hq", "M", "D"}, false}};
   k.prediction.tensorFlops = {{2.5, {"B", "M"}, true}};
@@ -69,6 +75,10 @@ TEST(Manifest, RoundTripKeepsEveryField) {
   EXPECT_EQ(again.programs[0].axes[5].extent, 64);
   EXPECT_EQ(again.programs[0].levels[0].temporaries[0].pad, 16);
   EXPECT_EQ(again.binds.at("D"), 64);
+  EXPECT_EQ(k.args[7].axes, (std::vector<std::string>{"D", "M", "Hq", "B"}));
+  EXPECT_EQ(k.args[7].box, (std::vector<int64_t>{64, 192, 1, 1}));
+  EXPECT_EQ(k.args[8].kind, Arg::Kind::Scheduler);
+  EXPECT_EQ(k.persistent, 1);
 }
 
 static std::string errorOf(const std::string &text) {
