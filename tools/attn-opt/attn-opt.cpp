@@ -32,6 +32,7 @@ static constexpr const char *kOverview =
     "  attn-opt kernels/causal.attn --level=flash --emit=fused\n"
     "  attn-opt kernels/causal.attn --level=flash --target=sm_80 --emit=tile\n"
     "  attn-opt kernels/causal.attn --level=pipelined --target=sm_80 --emit=ptx\n"
+    "  attn-opt kernels/causal.attn --level=specialized --target=sm_90a --emit=tile\n"
     "  attn-opt kernels/causal.attn --attn-insert-copies --attn-isolate-ops\n"
     "  attn-opt dump.mlir --tile-split-key-loop           go on from a dump\n";
 
@@ -43,8 +44,8 @@ struct Options {
                               cl::value_desc("file"), cl::init("-")};
   cl::opt<std::string> level{
       "level", cl::desc("Fusion level: reference, naive, inplace, fused, flash, "
-                        "pipelined (sm_80)")};
-  cl::opt<std::string> target{"target", cl::desc("cpu or sm_80"),
+                        "pipelined (sm_80), specialized (sm_90a)")};
+  cl::opt<std::string> target{"target", cl::desc("cpu, sm_80 or sm_90a"),
                               cl::init("cpu")};
   cl::opt<std::string> emit{
       "emit",

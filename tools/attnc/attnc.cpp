@@ -34,7 +34,7 @@ static cl::opt<std::string> input(cl::Positional, cl::Required,
 static cl::opt<std::string> output("o", cl::desc("Folder of the bundle"),
                                    cl::value_desc("dir"), cl::Required);
 static cl::list<std::string> targets("targets", cl::CommaSeparated,
-                                     cl::desc("cpu, sm_80 (default: both)"));
+                                     cl::desc("cpu, sm_80, sm_90a (default: cpu,sm_80)"));
 static cl::list<std::string>
     levels("levels", cl::CommaSeparated,
            cl::desc("Levels, or all (default: all of each target)"));
@@ -198,8 +198,23 @@ int main(int argc, char **argv) {
           if (!archList.empty() && attn::target::findTarget(target)->exact)
             options.cubinArchs = {target};
           options.allowSpills = allowSpills;
+          // Asked for all levels, one that has no schedule for this spec is left
+          // out with its reason; asked for by name it is an error.
+          std::string reason;
+          ScopedDiagnosticHandler leaveOut(&context, [&](Diagnostic &diagnostic) {
+            std::string text = diagnostic.str();
+            if (!levelList.empty() || text.rfind("no schedule: ", 0) != 0)
+              return failure();
+            reason = text.substr(13);
+            return success();
+          });
           auto compiled =
               attn::compileLevel(context, parsed.module, kernel, options);
+          if (failed(compiled) && !reason.empty()) {
+            llvm::errs() << "attnc: note: level " << level << " of target "
+                         << target << " is left out: " << reason << "\n";
+            continue;
+          }
           if (failed(compiled)) {
             llvm::errs() << "attnc: error: level " << level << " of target "
                          << target << " could not be compiled\n";
