@@ -87,6 +87,11 @@ static FailureOr<KeyLoop> takeApart(tile::ForKeysOp op) {
     if (!isa<tile::DotOp, tile::LoadBoxOp, tile::RescaleOp>(inner) &&
         &inner != loop.round)
       loop.softmax.push_back(&inner);
+  // Operands are 16 bits wide here, so a level that stores the scores rounds them
+  // to 2^-9 of their size; the instruction is off by 2^-11.
+  for (Operation *inner : loop.softmax)
+    if (auto tanh = dyn_cast<math::TanhOp>(inner))
+      tanh.setFastmath(arith::FastMathFlags::afn);
   return loop;
 }
 

@@ -2,6 +2,11 @@
 
 #include "lib/Codegen/Gpu/GpuEmitter.h"
 
+#include "mlir/IR/Matchers.h"
+
+#include <cstdlib>
+#include <map>
+
 using namespace mlir;
 using namespace attn;
 using namespace attn::gpu;
@@ -33,6 +38,55 @@ void GpuEmitter::emitTruncPairs(arith::TruncFOp op, const Slots &from,
     }
 }
 
+namespace {
+/// An integer as a sum of values times coefficients, and a constant.
+struct Sum {
+  std::map<void *, int64_t> terms;
+  int64_t constant = 0;
+
+  void add(Value value, int64_t sign, int depth = 0) {
+    APInt number;
+    Operation *op = value.getDefiningOp();
+    if (matchPattern(value, m_ConstantInt(&number))) {
+      constant += sign * number.getSExtValue();
+    } else if (op && depth < 6 && isa<arith::AddIOp, arith::SubIOp>(op)) {
+      add(op->getOperand(0), sign, depth + 1);
+      add(op->getOperand(1), isa<arith::SubIOp>(op) ? -sign : sign, depth + 1);
+    } else {
+      void *key = value.getAsOpaquePointer();
+      if ((terms[key] += sign) == 0)
+        terms.erase(key);
+    }
+  }
+};
+} // namespace
+
+/// Integers to f32. Slots of a tile of indices differ by constants, and a
+/// conversion takes as long as four additions, so one slot of each kind is
+/// converted and the others add their distance to it. That rounds no further
+/// than the conversion would: both are exact below 2^24, and above it the
+/// distance is smaller than the result by 2^16 at least.
+static void emitFloatIndices(ThreadCode &t, const Slots &from, Slots &to) {
+  std::map<std::map<void *, int64_t>, std::pair<Value, int64_t>> converted;
+  for (Value value : from.values) {
+    Sum sum;
+    sum.add(value, 1);
+    auto [found, fresh] = converted.try_emplace(sum.terms);
+    if (fresh)
+      found->second = {arith::SIToFPOp::create(t.b, t.loc, t.f32(), value),
+                       sum.constant};
+    int64_t apart = sum.constant - found->second.second;
+    Value base = found->second.first;
+    if (std::abs(apart) > 256)
+      to.values.push_back(arith::SIToFPOp::create(t.b, t.loc, t.f32(), value));
+    else
+      to.values.push_back(
+          apart ? arith::AddFOp::create(t.b, t.loc, base, t.real(double(apart)))
+                      .getResult()
+                : base);
+  }
+}
+
 LogicalResult GpuEmitter::emitElementwise(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
       (!OpTrait::hasElementwiseMappableTraits(op) &&
@@ -57,6 +111,12 @@ LogicalResult GpuEmitter::emitElementwise(Operation *op) {
     to.columns = std::max(to.columns, from.back().columns);
   }
   auto trunc = dyn_cast<arith::TruncFOp>(op);
+  if (isa<arith::SIToFPOp>(op) && tile.getElementType().isF32() &&
+      from[0].values[0].getType().isInteger(32)) {
+    emitFloatIndices(t, from[0], to);
+    tiles[result] = to;
+    return success();
+  }
   if (trunc && tile.getElementType().getIntOrFloatBitWidth() == 16 &&
       to.columns % 2 == 0) {
     emitTruncPairs(trunc, from[0], to);
