@@ -133,9 +133,16 @@ static LogicalResult verifyParameter(func::FuncOp program, Type type) {
 }
 
 static LogicalResult verifySignature(func::FuncOp program) {
+  llvm::StringSet<> names;
+  auto isNew = [&](StringAttr name) {
+    return success(names.insert(name.getValue()).second);
+  };
   for (unsigned i = 0; i < program.getNumArguments(); ++i) {
     if (!program.getArgAttrOfType<StringAttr>(i, kNameAttr))
       return program.emitError("argument ") << i << " needs a string 'attn.name'";
+    auto name = program.getArgAttrOfType<StringAttr>(i, kNameAttr);
+    if (failed(isNew(name)))
+      return program.emitError("the name ") << name << " is given twice";
     Type type = program.getArgumentTypes()[i];
     if (type.isF32() || type.isInteger(1) || type.isInteger(32) ||
         type.isInteger(64))
@@ -150,6 +157,9 @@ static LogicalResult verifySignature(func::FuncOp program) {
   for (unsigned i = 0; i < program.getNumResults(); ++i) {
     if (!program.getResultAttrOfType<StringAttr>(i, kNameAttr))
       return program.emitError("result ") << i << " needs a string 'attn.name'";
+    auto name = program.getResultAttrOfType<StringAttr>(i, kNameAttr);
+    if (failed(isNew(name)))
+      return program.emitError("the name ") << name << " is given twice";
     if (failed(verifyParameter(program, program.getResultTypes()[i])))
       return failure();
   }

@@ -188,7 +188,9 @@ const char *const kWords[] = {
     "tile.shared_read", "tile.wait", "tile.barrier", "tile.load_box",
     "tile.running_max", "tile.rescale", "tile.fold", "tile.any", "tile.slab_read",
     "tile.dot_async", "tile.dot_wait", "tile.copy_box", "tile.signal_wait",
-    "running", "vote", "keep", "schedule", "rows",
+    "running", "vote", "keep",
+    "tile.specialize", "tile.role_end", "tile.turn_wait", "tile.turn_pass",
+    "tile.post_tile", "tile.take_tile", "tile.next_tile", "turns", "schedule", "rows",
     "columns", "depth", "warps", "stages", "vector", "out", "f16", "bf16", "f32",
     "f64", "i1", "i8", "i32", "i64", "index", "sink", "transposed", "zero",
     "tf32", "extent", "group", "inner"};

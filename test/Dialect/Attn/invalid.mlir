@@ -71,6 +71,22 @@ func.func @nameless_result(%a: tensor<f32, #attn.axes<>> {attn.name = "a"})
 
 // -----
 
+// expected-error @+1 {{the name "a" is given twice}}
+func.func @twice(%a: f32 {attn.name = "a"}, %b: i32 {attn.name = "a"})
+    attributes {attn.axes = []} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{the name "a" is given twice}}
+func.func @result_named_as_argument(%a: tensor<f32, #attn.axes<>> {attn.name = "a"})
+    -> (tensor<f32, #attn.axes<>> {attn.name = "a"}) attributes {attn.axes = []} {
+  return %a : tensor<f32, #attn.axes<>>
+}
+
+// -----
+
 // expected-error @+1 {{tensors of a program need #attn.axes, one name for each dimension, and elements of f16, bf16, f32, i1, i32 or i64; 'tensor<4xf32>' is none}}
 func.func @plain_tensor(%a: tensor<4xf32> {attn.name = "a"})
     attributes {attn.axes = [#attn.axis<"M">]} {

@@ -174,3 +174,36 @@ func.func @stray_end() {
   // expected-error @+1 {{expects parent op 'tile.specialize'}}
   tile.role_end
 }
+
+// -----
+
+func.func @five_groups() {
+  // expected-error @+1 {{needs 1 to 4 consumer groups}}
+  tile.specialize groups 5 producer registers 24 {
+  } consumer registers 240 {
+  }
+  return
+}
+
+// -----
+
+func.func @float_position() {
+  // expected-error @+1 {{roles take i32 positions}}
+  tile.specialize groups 1 producer registers 24 {
+  ^bb0(%p: f32):
+  } consumer registers 240 {
+  }
+  return
+}
+
+// -----
+
+func.func @lost_position() {
+  tile.specialize groups 1 producer registers 24 {
+  } consumer registers 240 {
+  ^bb0(%p: i32, %q: i32):
+    // expected-error @+1 {{must give the role's 2 positions}}
+    tile.role_end %p
+  }
+  return
+}

@@ -27,7 +27,7 @@ func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf3
 }
 
 // CHECK-LABEL: func.func @signals
-func.func @signals(%map: !tile.map<bf16>, %i: i32) {
+func.func @signals(%map: !tile.map<bf16>, %i: i32, %ok: i1) {
   // CHECK: %[[SLABS:.+]] = tile.alloc_slabs : <2, 64, 128, bf16>
   %slabs = tile.alloc_slabs : !tile.slabs<2, 64, 128, bf16>
   // CHECK: %[[SIGNALS:.+]] = tile.alloc_signals : <2, arrivals = 1>
@@ -50,22 +50,54 @@ func.func @signals(%map: !tile.map<bf16>, %i: i32) {
   %u = tile.dot_wait %o holding (%p : tensor<64x64xbf16>) pending 1 : tensor<64x128xf32>
   // CHECK: tile.signal_arrive %[[SIGNALS]][%[[I]]] : <2, arrivals = 1>
   tile.signal_arrive %signals[%i] : !tile.signals<2, arrivals = 1>
+  // CHECK: tile.signal_arrive %[[SIGNALS]][%[[I]]] if %{{.+}} : <2, arrivals = 1>
+  tile.signal_arrive %signals[%i] if %ok : !tile.signals<2, arrivals = 1>
   return
 }
 
 // CHECK-LABEL: func.func @roles
 func.func @roles() {
-  // CHECK: tile.specialize groups 2 producer registers 24 {
-  // CHECK: } consumer registers 240 {
-  // CHECK-NEXT: tile.turn_pass of 2 first
+  // CHECK: tile.specialize groups 1 producer registers 24 {
+  // CHECK-NEXT: } consumer registers 240 {
+  // CHECK-NEXT: }
+  tile.specialize groups 1 producer registers 24 {
+  } consumer registers 240 {
+  }
+  // CHECK: tile.specialize groups 2 turns producer registers 24 {
+  // CHECK-NEXT: ^bb0(%[[P:.+]]: i32):
+  // CHECK-NEXT: tile.role_end %[[P]]
+  // CHECK-NEXT: } consumer registers 240 {
+  // CHECK-NEXT: ^bb0(%[[P:.+]]: i32, %[[R:.+]]: i32):
   // CHECK-NEXT: tile.turn_wait of 2
   // CHECK-NEXT: tile.turn_pass of 2
-  // CHECK-NEXT: }
-  tile.specialize groups 2 producer registers 24 {
+  // CHECK-NEXT: tile.role_end %[[P]], %[[R]]
+  tile.specialize groups 2 turns producer registers 24 {
+  ^bb0(%p: i32):
+    tile.role_end %p
   } consumer registers 240 {
-    tile.turn_pass of 2 first
+  ^bb0(%p: i32, %r: i32):
     tile.turn_wait of 2
     tile.turn_pass of 2
+    tile.role_end %p, %r
   }
+  return
+}
+
+// CHECK-LABEL: func.func @persistent_tiles
+func.func @persistent_tiles(%counter: !tile.ptr<i32>, %c: i32) {
+  // CHECK: tile.block_id of %{{.+}} : i32
+  %b = tile.block_id of %c : i32
+  // CHECK: tile.grid_dim : i32
+  %d = tile.grid_dim : i32
+  // CHECK: %[[WORD:.+]] = tile.alloc_word : !tile.word
+  %w = tile.alloc_word : !tile.word
+  // CHECK: %[[NEXT:.+]] = tile.next_tile %[[COUNTER:.+]] : <i32>
+  %n = tile.next_tile %counter : !tile.ptr<i32>
+  // CHECK: tile.post_tile %[[WORD]], %[[NEXT]] : !tile.word
+  tile.post_tile %w, %n : !tile.word
+  // CHECK: tile.take_tile %[[WORD]] : !tile.word
+  %t = tile.take_tile %w : !tile.word
+  // CHECK: tile.finish_tiles %[[COUNTER]] : <i32>
+  tile.finish_tiles %counter : !tile.ptr<i32>
   return
 }
