@@ -97,6 +97,10 @@ static Schedule chooseFlash(const Problem &problem,
   s.columns = largest <= 128 ? 64 : 32;
   if (problem.f32) {
     s.columns = 16;
+    // 256 columns of the result do not fit the registers beside f32 operands;
+    // two blocks then share them and compute the scores twice.
+    if (width > 192)
+      s.outColumns = 128;
   }
   return s;
 }
