@@ -110,21 +110,30 @@ namespace {
 struct WgmmaRow {
   int64_t depth, out;     ///< Largest summed axis and output width.
   bool uneven;            ///< A mask leaves rows with different keys.
-  int64_t groups, columns, stages, turns;
+  int64_t groups, columns, stages, turns, persistent;
 };
 } // namespace
 
-/// Figures of shared/design/hopper.md: time relative to cuDNN 9.19 on an H200 of
-/// the prototype's vote form, 2026-12-01, at L4096 / L16384.
+/// Speed relative to cuDNN 9.19 in the same run on an H200, bf16, B L = 16384,
+/// H D = 2048, 2026-12-02 (tools/peers/sdpa.py --sweep=main): L1024, L4096, L16384
+/// of plain and causal attention. In brackets what was tried and lost.
 static constexpr WgmmaRow kWgmmaRows[] = {
-    {64, 64, false, 3, 128, 3, 2},   // 1.17 / 1.21
-    {64, 64, true, 4, 64, 4, 0},     // 1.22 / 1.23
-    {128, 128, false, 3, 80, 3, 1},  // 1.17 / 1.21
-    {128, 128, true, 3, 80, 3, 2},   // 1.24 (N64) / 1.30
-    {192, 128, false, 3, 80, 2, 1},  // not measured; as 128
-    {192, 128, true, 3, 80, 2, 2},
-    {256, 256, false, 2, 64, 2, 1},  // 1.10 - 1.16 / 1.12 - 1.15 with clusters
-    {256, 256, true, 2, 64, 2, 1},   // 1.27 / 1.27
+    // 1.16, 1.17, 1.19 (3 x 128: 1.07, 1.16, 1.23)
+    {64, 64, false, 4, 64, 4, 0, 1},
+    // 1.18, 1.24, 1.23 (turns 2: 1.15, 1.16, 1.15; 3 x 128: 0.93, 1.14, 1.18; one
+    // tile a block: 1.09, 1.21, 1.22)
+    {64, 64, true, 4, 64, 4, 0, 2},
+    // 1.04 to 1.16, mean 1.11 (turns 1, static: 1.02 to 1.15, 1.10; 2 x 128: 1.06)
+    {128, 128, false, 3, 80, 3, 2, 2},
+    // 1.08 to 1.28, mean 1.21 (64 keys with turns: 1.20; 80 keys: 1.02 to 1.32, 1.20;
+    // one tile a block: 0.91 at L1024)
+    {128, 128, true, 3, 64, 4, 0, 2},
+    {192, 128, false, 3, 80, 2, 2, 2}, // Not measured; as 128.
+    {192, 128, true, 3, 80, 2, 2, 2},
+    // 1.19, 1.18, 1.14 (64 keys: 1.19, 1.16, 1.14)
+    {256, 256, false, 2, 80, 2, 1, 1},
+    // 1.21, 1.34, 1.38 (one tile a block: 1.09, 1.30, 1.24)
+    {256, 256, true, 2, 64, 2, 1, 2},
 };
 
 static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
@@ -148,7 +157,7 @@ static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
       s.stages = row.stages;
       s.turns = row.turns;
       s.vote = 1;
-      s.persistent = row.uneven ? 2 : 1;
+      s.persistent = row.persistent;
       return s;
     }
   return fmt::format("head dimensions {} and {} are beyond 256; use "
