@@ -243,6 +243,8 @@ LogicalResult KernelOp::verify() {
   for (Operation &op : getBody().front().without_terminator())
     if (isa<KernelOp>(op))
       return op.emitOpError("kernels do not nest");
+  if (getNumResults() == 0)
+    return emitOpError("must have a result");
   // Reads go to memory, and what a kernel computes is not there yet.
   WalkResult walked = getBody().walk([&](ReadOp read) {
     Operation *source = read.getTensor().getDefiningOp();

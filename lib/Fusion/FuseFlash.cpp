@@ -75,6 +75,7 @@ struct FuseFlash : attn::impl::FuseFlashPassBase<FuseFlash> {
   void runOnOperation() override {
     if (!isProgram(getOperation()))
       return;
+    eraseUnused(getOperation());
     SmallVector<OnlineSoftmaxOp> softmaxes;
     for (OnlineSoftmaxOp op : getOperation().getOps<OnlineSoftmaxOp>())
       softmaxes.push_back(op);

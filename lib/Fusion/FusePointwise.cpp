@@ -50,6 +50,7 @@ struct FusePointwise : attn::impl::FusePointwisePassBase<FusePointwise> {
   void runOnOperation() override {
     if (!isProgram(getOperation()))
       return;
+    eraseUnused(getOperation());
     SmallVector<SoftmaxOp> softmaxes;
     for (SoftmaxOp op : getOperation().getOps<SoftmaxOp>())
       softmaxes.push_back(op);

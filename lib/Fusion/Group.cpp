@@ -58,6 +58,13 @@ void attn::absorbRounds(Group &group) {
             group.insert(round);
 }
 
+void attn::eraseUnused(func::FuncOp program) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
+    if (isPlaceable(&op) && op.use_empty())
+      op.erase();
+}
+
 KernelOp attn::makeKernel(const Group &group, StringRef label) {
   SmallVector<Operation *> ops(group.begin(), group.end());
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

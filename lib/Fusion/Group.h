@@ -27,6 +27,9 @@ void absorbProducers(Group &group, bool alsoMatmul = false);
 /// Adds rounds of the group's results that are their only use.
 void absorbRounds(Group &group);
 
+/// Erases operations nobody uses: a launch has a result.
+void eraseUnused(mlir::func::FuncOp program);
+
 /// Moves the group into a new attn.kernel. Values used outside are its results.
 KernelOp makeKernel(const Group &group, llvm::StringRef label);
 

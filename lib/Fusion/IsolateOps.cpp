@@ -33,6 +33,7 @@ struct IsolateOps : attn::impl::IsolateOpsPassBase<IsolateOps> {
   void runOnOperation() override {
     if (!isProgram(getOperation()))
       return;
+    eraseUnused(getOperation());
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getBody().front())
       if (isPlaceable(&op))

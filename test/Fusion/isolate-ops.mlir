@@ -67,3 +67,15 @@ func.func @kept(%s: !s {attn.name = "s"}) -> (!s {attn.name = "o"})
   }
   return %0 : !s
 }
+
+// What nobody uses gets no kernel, whole chains of it.
+// CHECK-LABEL: func.func @unused
+// CHECK: attn.kernel "softmax"
+// CHECK-NOT: attn.kernel
+func.func @unused(%s: !s {attn.name = "s"}) -> (!s {attn.name = "o"})
+    attributes {attn.axes = #axes} {
+  %0 = attn.copy %s : !s -> !s
+  %1 = attn.round %0 : !s -> !p
+  %2 = attn.softmax %s over "N" : (!s) -> !s
+  return %2 : !s
+}

@@ -754,6 +754,17 @@ func.func @nested()
 
 // -----
 
+#axes = [#attn.axis<"M">]
+func.func @no_result() attributes {attn.axes = #axes} {
+  // expected-error @+1 {{must have a result}}
+  attn.kernel "k" {
+    attn.return
+  }
+  return
+}
+
+// -----
+
 func.func @stray_return() {
   // expected-error @+1 {{expects parent op 'attn.kernel'}}
   attn.return
