@@ -336,6 +336,8 @@ LogicalResult GpuEmitter::emitTakeTile(tile::TakeTileOp op) {
       "ld.shared.u32 $0, [$1];", "=r,r,~{memory}", true)[0];
   // Through a shuffle, so that the assembler knows it as uniform over a warp.
   scalars[op.getResult()] = t.shuffleFrom(tile, t.c32(0));
+  // One lane later hands the word back for all: their reads come first.
+  t.assembly({}, {}, "bar.warp.sync 0xffffffff;", "~{memory}", true);
   return success();
 }
 
