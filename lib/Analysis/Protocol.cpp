@@ -493,8 +493,8 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
   std::deque<int64_t> posted;
   std::vector<Role> all;
   for (int64_t group = 0; group <= static_cast<int64_t>(roles.getGroups()); ++group) {
-    Role role{run, group, {}, &posted, 0, 0, std::mt19937_64(run.seed), {}, &signalBase,
-              &stageBase, {}, ""};
+    Role role{run, group, {}, &posted, 0, 0, std::mt19937_64(run.seed), llvm::DenseMap<Value, Attribute>(), &signalBase,
+              &stageBase, llvm::DenseMap<Value, int64_t>(), ""};
     for (unsigned i = 0; i < program.getNumArguments(); ++i) {
       auto what = program.getArgAttrOfType<DictionaryAttr>(i, tile::kArgAttr);
       Value argument = program.getArgument(i);

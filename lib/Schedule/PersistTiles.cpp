@@ -145,7 +145,7 @@ void Persister::makeDynamic() {
   for (auto copy : producer.getOps<tile::CopyBoxOp>())
     if (copy.getSlabs().getType().getStages() == 1)
       query = copy;
-  auto queryEmpty = cast<tile::SignalWaitOp>(query->getPrevNode());
+  tile::SignalWaitOp queryEmpty;
   for (Operation *op = query->getPrevNode(); op; op = op->getPrevNode())
     if (auto wait = dyn_cast<tile::SignalWaitOp>(op)) {
       queryEmpty = wait;

@@ -14,18 +14,12 @@
 // CHECK: %[[R0:.+]] = arith.addi %[[FIRST]], %[[G]]
 // CHECK: %[[T:.+]] = arith.andi %[[LANE]], %c3_i32
 // CHECK: %[[C0:.+]] = arith.muli %[[T]], %c2_i32
-// CHECK-DAG: %[[R1:.+]] = arith.addi %[[R0]], %c8_i32
-// CHECK-DAG: %[[C1:.+]] = arith.addi %[[C0]], %c1_i32
-// CHECK-DAG: %[[E00:.+]] = arith.addi %[[R0]], %[[C0]]
-// CHECK-DAG: %[[E01:.+]] = arith.addi %[[R0]], %[[C1]]
-// CHECK-DAG: %[[E10:.+]] = arith.addi %[[R1]], %[[C0]]
-// CHECK-DAG: %[[E11:.+]] = arith.addi %[[R1]], %[[C1]]
-// CHECK-DAG: %[[F00:.+]] = arith.sitofp %[[E00]]
-// CHECK-DAG: %[[F01:.+]] = arith.sitofp %[[E01]]
-// CHECK-DAG: %[[F10:.+]] = arith.sitofp %[[E10]]
-// CHECK-DAG: %[[F11:.+]] = arith.sitofp %[[E11]]
+// Slots differ by constants, so one is converted and the others add to it.
+// CHECK: %[[E00:.+]] = arith.addi %[[R0]], %[[C0]]
+// CHECK: %[[F00:.+]] = arith.sitofp %[[E00]]
+// CHECK-NOT: arith.sitofp
+// CHECK-DAG: %[[F01:.+]] = arith.addf %[[F00]], %{{cst.*}}
 // CHECK-DAG: arith.addf %[[F00]], %[[F01]]
-// CHECK-DAG: arith.addf %[[F10]], %[[F11]]
 // CHECK-COUNT-4: nvvm.shfl.sync bfly
 // CHECK-NOT: nvvm.shfl.sync
 
