@@ -22,6 +22,11 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
   case KernelKind::Matmul:
     return s.stages * (s.rows + s.columns) * s.depth * problem.bytes;
   case KernelKind::Flash: {
+    if (s.groups > 0) { // Slabs of 64 columns; signals and a word besides.
+      int64_t depth = roundUp(problem.contracted, 64);
+      int64_t step = s.columns * (depth + roundUp(s.outColumns, 64));
+      return (64 * s.groups * depth + s.stages * step) * problem.bytes + 1024;
+    }
     int64_t query = s.rows * roundUp(problem.contracted, 16);
     int64_t step =
         s.columns * (roundUp(problem.contracted, 16) + s.outColumns);
@@ -215,6 +220,31 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
   return s;
 }
 
+std::string attn::checkGroups(const Problem &problem, const Schedule &s,
+                              int64_t sharedPerBlock) {
+  if (s.rows != 64 || s.warps != 4)
+    return "a warp group has 64 rows and 4 warps; change groups, not rows or "
+           "warps";
+  if (s.groups < 1 || s.groups > 4)
+    return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
+                       s.groups);
+  if (s.turns > 2 || s.persistent > 2 || s.vote > 1)
+    return "turns and persistent are 0 to 2, vote is 0 or 1";
+  if (s.stages > 8 || s.columns > 256)
+    return "at most 8 stages and 256 columns (keys a step)";
+  int64_t bytes = sharedBytes(problem, s);
+  if (bytes <= sharedPerBlock)
+    return "";
+  Schedule fewer = s;
+  while (fewer.stages > 1 && sharedBytes(problem, fewer) > sharedPerBlock)
+    --fewer.stages;
+  while (fewer.columns > 16 && sharedBytes(problem, fewer) > sharedPerBlock)
+    fewer.columns -= 16;
+  return fmt::format("needs {} bytes of shared memory, a block has {}; "
+                     "stages={},columns={} would fit",
+                     bytes, sharedPerBlock, fewer.stages, fewer.columns);
+}
+
 std::string attn::applyOverrides(const std::string &text, Schedule &s) {
   const std::map<std::string, int64_t *> fields = {
       {"rows", &s.rows},     {"columns", &s.columns}, {"warps", &s.warps},
@@ -235,7 +265,8 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
          item.compare(0, 4, "pers")) ||
         (end && *end))
       return fmt::format("schedule override '{}' is not understood; write "
-                         "rows=N,columns=N,warps=N,stages=N (positive numbers)",
+                         "rows=N,columns=N,warps=N,stages=N (positive numbers), and for warp "
+                         "groups groups=N,turns=N,vote=N,persistent=N",
                          item);
     *field->second = value;
   }

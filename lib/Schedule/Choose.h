@@ -80,6 +80,11 @@ int64_t sharedBytes(const Problem &problem, const Schedule &schedule);
 std::variant<Schedule, std::string> choose(const Problem &problem,
                                            const ScheduleTarget &target);
 
+/// What is wrong with a schedule of warp groups that a user wrote, and the
+/// smallest change; empty when it can be tried.
+std::string checkGroups(const Problem &problem, const Schedule &schedule,
+                        int64_t sharedPerBlock);
+
 /// Applies "rows=64,columns=32,warps=4,stages=2". Returns an error text, empty
 /// when the override is understood.
 std::string applyOverrides(const std::string &text, Schedule &schedule);

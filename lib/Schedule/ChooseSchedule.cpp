@@ -117,6 +117,9 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
       Schedule schedule = std::get<Schedule>(chosen);
       if (*kind == KernelKind::Flash && goal.unit != Unit::Cpu) {
         std::string error = applyOverrides(overrides, schedule);
+        if (error.empty() && kernelGoal.unit == Unit::Wgmma)
+          error = checkGroups(describeProblem(kernel, *kind), schedule,
+                              kernelGoal.sharedPerBlock);
         if (!error.empty()) {
           kernel.emitError(error);
           return WalkResult::interrupt();

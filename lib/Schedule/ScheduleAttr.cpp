@@ -53,7 +53,7 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.persistent <= 2;
   if (!positive)
     return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "
-                            "stages, positive tiles of at most 1024 rows");
+                            "stages, positive tiles of at most 1024 rows, at most 4 groups");
   return schedule;
 }
 
