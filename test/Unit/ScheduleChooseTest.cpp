@@ -234,8 +234,72 @@ TEST(Overrides, WrongItemsAreQuoted) {
     EXPECT_EQ(applyOverrides(text, s),
               "schedule override '" + std::string(text) +
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
-                  "(positive numbers)");
+                  "(positive numbers), and for warp groups "
+                  "groups=N,turns=N,vote=N,persistent=N");
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Warp groups
+//===----------------------------------------------------------------------===//
+
+/// A flash problem that the copy engine can fetch.
+static Problem boxed(int64_t depth, int64_t width, bool uneven) {
+  Problem p;
+  p.kind = KernelKind::Flash;
+  p.contracted = depth;
+  p.columns = width;
+  p.boxes = true;
+  p.uneven = uneven;
+  return p;
+}
+
+static std::variant<Schedule, std::string> chooseHopper(const Problem &p) {
+  ScheduleTarget target;
+  target.unit = Unit::Wgmma;
+  target.sharedPerBlock = 227 * 1024;
+  return choose(p, target);
+}
+
+TEST(Groups, EveryWidthHasAScheduleThatFits) {
+  for (int64_t depth : {8, 40, 64, 72, 96, 128, 192, 256})
+    for (int64_t width : {8, 64, 72, 128, 192, 256})
+      for (bool uneven : {false, true}) {
+        Problem p = boxed(depth, width, uneven);
+        auto chosen = chooseHopper(p);
+        ASSERT_TRUE(std::holds_alternative<Schedule>(chosen)) << depth << "/" << width;
+        Schedule s = std::get<Schedule>(chosen);
+        EXPECT_EQ(checkGroups(p, s, 227 * 1024), "") << depth << "/" << width;
+        EXPECT_GE(s.outColumns, width);
+        EXPECT_EQ(s.vote, 1);
+        EXPECT_GE(s.persistent, 1);
+      }
+}
+
+TEST(Groups, WhatHasNoScheduleSaysWhyAndWhatElse) {
+  Problem p = boxed(64, 64, false);
+  p.f32 = true;
+  EXPECT_EQ(std::get<std::string>(chooseHopper(p)).rfind("wgmma takes 16-bit", 0), 0u);
+  p = boxed(64, 64, false);
+  p.boxes = false;
+  EXPECT_NE(std::get<std::string>(chooseHopper(p)).find("use --target=sm_80"),
+            std::string::npos);
+  EXPECT_EQ(std::get<std::string>(chooseHopper(boxed(264, 64, false))),
+            "head dimensions 264 and 64 are beyond 256; use --target=sm_80");
+}
+
+TEST(Groups, SharedMemoryErrorNamesWhatFits) {
+  Problem p = boxed(128, 128, false);
+  Schedule s = std::get<Schedule>(chooseHopper(p));
+  s.groups = 3;
+  s.columns = 80;
+  s.stages = 8;
+  // Queries 192 x 128, eight stages of keys and values 80 x 128, 2 bytes each,
+  // and 1 KiB for signals.
+  EXPECT_EQ(sharedBytes(p, s), (192 * 128 + 8 * 80 * 256) * 2 + 1024);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024),
+            "needs 377856 bytes of shared memory, a block has 232448; "
+            "stages=4,columns=80 would fit");
 }
 
 TEST(Overrides, MustDivide) {
