@@ -75,13 +75,13 @@ void attn::addSchedulePasses(OpPassManager &pm,
   programs.addPass(createCSEPass());
   if (options.target != "cpu")
     programs.addPass(createStageLoadsPass());
-  if (options.target == "sm_90a")
+  const target::CompileTarget *target = target::findTarget(options.target);
+  if (target && target->has(target::Feature::Wgmma)) {
     programs.addPass(createSpecializeWarpsPass());
-  if (options.target == "sm_90a")
     programs.addPass(createPersistTilesPass());
-  programs.addPass(createSplitKeyLoopPass());
-  if (options.target == "sm_90a")
     programs.addPass(createExpandRunningMaxPass());
+  }
+  programs.addPass(createSplitKeyLoopPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());

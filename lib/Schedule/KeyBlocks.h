@@ -19,11 +19,11 @@ public:
   /// The same for t below the number of fully live blocks.
   mlir::Value liveStart(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value t) const;
-
-private:
   /// begin + index * step, i64.
   mlir::Value advance(mlir::OpBuilder &b, mlir::Location loc, mlir::Value begin,
                       mlir::Value index) const;
+
+private:
   mutable tile::ForKeysOp keys; ///< Op accessors are not const.
 };
 

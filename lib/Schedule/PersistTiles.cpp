@@ -159,17 +159,17 @@ void Persister::makeDynamic() {
   inits.append(producer.getNumArguments(), zero);
   SmallVector<Type> carried(inits.size(), b.getI32Type());
   auto loop = scf::WhileOp::create(b, loc, carried, inits);
-  auto region = [&](scf::WhileOp loop, Region &r, size_t count) {
+  auto region = [&](Region &r, size_t count) {
     Block *block = b.createBlock(&r);
     for (size_t i = 0; i < count; ++i)
       block->addArgument(b.getI32Type(), loc);
     return block;
   };
-  Block *before = region(loop, loop.getBefore(), carried.size());
+  Block *before = region(loop.getBefore(), carried.size());
   Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                      before->getArgument(0), block.getCount());
   scf::ConditionOp::create(b, loc, more, before->getArguments());
-  Block *body = region(loop, loop.getAfter(), carried.size());
+  Block *body = region(loop.getAfter(), carried.size());
   Value tile = body->getArgument(0);
   SmallVector<Value> after =
       place(producer, production, tile, ValueRange(body->getArguments()).drop_front());
@@ -196,7 +196,7 @@ void Persister::makeDynamic() {
   SmallVector<Value> zeros(positions, start);
   SmallVector<Type> results(positions + 1, b.getI32Type());
   auto tiles = scf::WhileOp::create(b, loc, results, zeros);
-  Block *ask = region(tiles, tiles.getBefore(), positions);
+  Block *ask = region(tiles.getBefore(), positions);
   tile::SignalWaitOp::create(b, loc, query.getSignals(), c32(0),
                              ask->getArgument(0));
   Value taken = tile::TakeTileOp::create(b, loc, b.getI32Type(), word);
@@ -204,7 +204,7 @@ void Persister::makeDynamic() {
   SmallVector<Value> passed{taken};
   passed.append(ask->getArguments().begin(), ask->getArguments().end());
   scf::ConditionOp::create(b, loc, some, passed);
-  Block *work = region(tiles, tiles.getAfter(), positions + 1);
+  Block *work = region(tiles.getAfter(), positions + 1);
   SmallVector<Value> left = place(consumer, consumption, work->getArgument(0),
                                   ValueRange(work->getArguments()).drop_front());
   b.setInsertionPointToEnd(work);

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/LowerMask.h"
 #include "lib/Schedule/Passes.h"
 
@@ -134,10 +135,7 @@ private:
   }
   /// begin + index * step, i64.
   Value blockStart(Value begin, Value index) {
-    Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
-    Value step = arith::ConstantIntOp::create(
-        b, loc, static_cast<int64_t>(loop.op.getStep()), 64);
-    return add(begin, arith::MulIOp::create(b, loc, wide, step));
+    return KeyBlocks(loop.op).advance(b, loc, begin, index);
   }
   Ring advance(Ring ring, int64_t stages) {
     if (stages == 1)
@@ -203,7 +201,9 @@ private:
   void consume(Block *role);
   void handBack(State &state, Value count);
   Value issueScores(const State &state);
-  void scoresDone(const State &state, Value keyStart);
+  void scoresDone(State &state, Value keyStart);
+  Value issueValues(const State &state, bool fence);
+  Value valuesDone(State &state, Value accumulator);
   Softmaxed softmax(Value keyStart, Value scores, ValueRange sums, bool live);
   Value rounded(Value probability);
   void first(State &state, Value keyStart);
@@ -321,11 +321,32 @@ void Specializer::handBack(State &state, Value count) {
 }
 
 /// The keys' stage is free; after a group's lowest block the queries are, too.
-void Specializer::scoresDone(const State &state, Value keyStart) {
+void Specializer::scoresDone(State &state, Value keyStart) {
   tile::SignalArriveOp::create(b, loc, keyEmpty, state.key.slot, Value());
   Value lowest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, keyStart,
                                        loop.op.getLeftBegin());
   tile::SignalArriveOp::create(b, loc, queryEmpty, c32(0), lowest);
+  state.key = advance(state.key, stages);
+}
+
+/// Waits for the values' stage and starts O += P V.
+Value Specializer::issueValues(const State &state, bool fence) {
+  tile::SignalWaitOp::create(b, loc, valueFull, state.value.slot,
+                             state.value.phase);
+  Value value = tile::SlabReadOp::create(b, loc, loop.value.getType(), valueSlabs,
+                                         state.value.slot, c32(0));
+  return tile::DotAsyncOp::create(b, loc, state.accumulator.getType(),
+                                  state.probability, value, state.accumulator,
+                                  /*transposed=*/false, fence);
+}
+
+/// Waits for that product, which frees the probabilities, and frees the stage.
+Value Specializer::valuesDone(State &state, Value accumulator) {
+  Value done = tile::DotWaitOp::create(b, loc, accumulator.getType(), accumulator,
+                                       ValueRange{state.probability}, 0);
+  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot, Value());
+  state.value = advance(state.value, stages);
+  return done;
 }
 
 Value Specializer::issueScores(const State &state) {
@@ -384,7 +405,6 @@ void Specializer::first(State &state, Value keyStart) {
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  state.key = advance(state.key, stages);
   Softmaxed done = softmax(keyStart, scores, state.sums, /*live=*/false);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
@@ -395,25 +415,16 @@ void Specializer::step(State &state, Value keyStart, bool live) {
   if (turns)
     tile::TurnWaitOp::create(b, loc, groups);
   Value scores = issueScores(state);
-  tile::SignalWaitOp::create(b, loc, valueFull, state.value.slot,
-                             state.value.phase);
-  Value value = tile::SlabReadOp::create(b, loc, loop.value.getType(), valueSlabs,
-                                         state.value.slot, c32(0));
-  Value accumulator = tile::DotAsyncOp::create(
-      b, loc, state.accumulator.getType(), state.probability, value,
-      state.accumulator, /*transposed=*/false, /*fence=*/false);
+  // The scores' fence covers these operands, too.
+  Value accumulator = issueValues(state, /*fence=*/false);
   if (turns == 1)
     tile::TurnPassOp::create(b, loc, groups);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 1);
   if (turns == 2)
     tile::TurnPassOp::create(b, loc, groups);
   scoresDone(state, keyStart);
-  state.key = advance(state.key, stages);
   Softmaxed done = softmax(keyStart, scores, state.sums, live);
-  accumulator = tile::DotWaitOp::create(b, loc, accumulator.getType(), accumulator,
-                                        ValueRange{state.probability}, 0);
-  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot, Value());
-  state.value = advance(state.value, stages);
+  accumulator = valuesDone(state, accumulator);
   if (loop.rescale) {
     auto moved = done.map.lookup(loop.rescale.getMoved());
     accumulator = tile::RescaleOp::create(
@@ -444,24 +455,14 @@ void Specializer::steps(State &state, Value begin, Value count, bool live) {
 }
 
 void Specializer::last(State &state) {
-  tile::SignalWaitOp::create(b, loc, valueFull, state.value.slot,
-                             state.value.phase);
-  Value value = tile::SlabReadOp::create(b, loc, loop.value.getType(), valueSlabs,
-                                         state.value.slot, c32(0));
-  Value accumulator = tile::DotAsyncOp::create(
-      b, loc, state.accumulator.getType(), state.probability, value,
-      state.accumulator, /*transposed=*/false, /*fence=*/true);
-  state.accumulator = tile::DotWaitOp::create(
-      b, loc, accumulator.getType(), accumulator, ValueRange{state.probability}, 0);
-  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot, Value());
-  state.value = advance(state.value, stages);
+  state.accumulator = valuesDone(state, issueValues(state, /*fence=*/true));
 }
 
 void Specializer::consume(Block *role) {
   tile::ForKeysOp keys = loop.op;
   Value left = keys.getLeftCount(), full = keys.getFullCount(),
         right = keys.getRightCount();
-  Value total = add(add(left, full), right);
+  Value total = KeyBlocks(keys).total(b, loc);
   // Neighbours: left, full, right; so the group's first block is left's.
   Value offset = arith::DivUIOp::create(
       b, loc, sub(keys.getLeftBegin(), keys.getBlockBegin()),

@@ -25,7 +25,8 @@ using namespace attn;
 using namespace attn::gpu;
 
 static constexpr int64_t kDescriptorHigh = (1024 >> 4) | (1 << 30);
-static constexpr int64_t kThreadsPerGroup = 128;
+/// Threads that meet at a turn: two warp groups.
+static const std::string kTurnThreads = "256";
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -292,14 +293,14 @@ LogicalResult GpuEmitter::emitSpecialize(tile::SpecializeOp op) {
     Value lastGroup = arith::CmpIOp::create(
         t.b, t.loc, arith::CmpIPredicate::eq, roleGroup,
         t.c32(static_cast<int64_t>(op.getGroups())));
-    t.assembly({}, {lastGroup, t.c32(1)}, "@$0 bar.arrive $1, 256;",
+    t.assembly({}, {lastGroup, t.c32(1)}, "@$0 bar.arrive $1, " + kTurnThreads + ";",
                "b,r,~{memory}", true);
   }
   return emitBlock(op.getConsumer().front());
 }
 
 LogicalResult GpuEmitter::emitTurnWait(tile::TurnWaitOp op) {
-  t.assembly({}, {roleGroup}, "bar.sync $0, 256;", "r,~{memory}", true);
+  t.assembly({}, {roleGroup}, "bar.sync $0, " + kTurnThreads + ";", "r,~{memory}", true);
   return success();
 }
 
@@ -308,7 +309,7 @@ LogicalResult GpuEmitter::emitTurnPass(tile::TurnPassOp op) {
   Value lastGroup = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq,
                                           roleGroup, t.c32(groups));
   Value next = t.select(lastGroup, t.c32(1), t.add(roleGroup, 1));
-  t.assembly({}, {next}, "bar.arrive $0, 256;", "r,~{memory}", true);
+  t.assembly({}, {next}, "bar.arrive $0, " + kTurnThreads + ";", "r,~{memory}", true);
   return success();
 }
 
