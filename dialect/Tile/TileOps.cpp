@@ -170,6 +170,15 @@ LogicalResult LoadBoxOp::verify() {
                            getMap().getType().getElement());
 }
 
+LogicalResult LoadMappedOp::verify() {
+  if (failed(verifyCoordinates(*this, getAt().size())))
+    return failure();
+  if (getMap().getType().getElement() != getView().getType().getElement())
+    return emitOpError("map and view must hold the same type");
+  return verifySameElement(*this, tileOf(getResult()),
+                           getView().getType().getElement());
+}
+
 LogicalResult RunningMaxOp::verify() {
   RankedTensorType scores = tileOf(getScores());
   if (!scores.getElementType().isF32() ||
@@ -216,6 +225,20 @@ LogicalResult SlabReadOp::verify() {
   if (!rows || tile.getDimSize(1) > slabs.getColumns() ||
       tile.getElementType() != slabs.getElement())
     return emitOpError("must read all rows or 64 of ")
+           << slabs.getRows() << "x" << slabs.getColumns() << " of "
+           << slabs.getElement();
+  return success();
+}
+
+LogicalResult SlabLoadOp::verify() {
+  RankedTensorType tile = tileOf(getResult());
+  SlabsType slabs = getSlabs().getType();
+  if (failed(verifySlabs(*this, slabs)))
+    return failure();
+  if (tile.getDimSize(0) != 64 || slabs.getRows() % 64 ||
+      tile.getDimSize(1) != slabs.getColumns() ||
+      tile.getElementType() != slabs.getElement())
+    return emitOpError("must read 64 of ")
            << slabs.getRows() << "x" << slabs.getColumns() << " of "
            << slabs.getElement();
   return success();

@@ -154,6 +154,7 @@ static bundle::Arg describeArgument(DictionaryAttr attribute) {
     arg.axes = stringList(attribute, "axes");
     auto box = attribute.getAs<DenseI64ArrayAttr>("box");
     arg.box.assign(box.asArrayRef().begin(), box.asArrayRef().end());
+    arg.optional = attribute.contains("optional");
   }
   arg.kind = kind == "scheduler" ? bundle::Arg::Kind::Scheduler
              : kind == "map"      ? bundle::Arg::Kind::Map

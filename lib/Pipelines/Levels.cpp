@@ -82,6 +82,7 @@ void attn::addSchedulePasses(OpPassManager &pm,
     programs.addPass(createExpandRunningMaxPass());
   }
   programs.addPass(createSplitKeyLoopPass());
+  programs.addPass(createContractMultiplyAddPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());

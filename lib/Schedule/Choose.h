@@ -35,6 +35,9 @@ struct Problem {
   bool boxes = false;
   /// Flash: some key blocks are dead for some rows (a mask depends on both).
   bool uneven = false;
+  /// Flash: bytes that score functions read for each row and key from tensors
+  /// that the copy engine can bring, in rows of keys.
+  int64_t captured = 0;
 };
 
 enum class Unit {

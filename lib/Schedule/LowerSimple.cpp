@@ -73,7 +73,7 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
     if (failed(sink))
       return failure();
   }
-  OnlineSoftmax online(p, kOneOverLn2);
+  OnlineSoftmax online(p);
   OnlineSoftmax::State start = online.start(*sink);
 
   /// The masked scores of the chunk that starts at n0.

@@ -106,6 +106,8 @@ def CheckProtocolPass : Pass<"tile-check-protocol", "::mlir::func::FuncOp"> {
     Option<"block", "block", "int64_t", "0", "the block that is run">,
     Option<"launched", "launched", "int64_t", "1", "blocks of the launch">,
     Option<"orders", "orders", "int64_t", "20", "interleavings tried">,
+    Option<"stride", "stride", "int64_t", "8",
+           "stride of every axis in elements; multiples of 8 let optional maps be">,
     Option<"seed", "seed", "uint64_t", "1", "of interleavings and unknown integers">
   ];
 }
@@ -114,6 +116,11 @@ def ExpandRunningMaxPass : Pass<"tile-expand-running-max", "::mlir::func::FuncOp
   let summary = "Turn tile.running_max and tile.rescale into elementary operations";
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def ContractMultiplyAddPass : Pass<"tile-contract-multiply-add", "::mlir::func::FuncOp"> {
+  let summary = "x y + z of f32 as one operation, rounded once";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {

@@ -49,6 +49,8 @@ struct KeyLoop {
   tile::LoadBoxOp query, key, value;
   tile::DotOp scores, values;
   tile::RescaleOp rescale; ///< Null without a softmax.
+  /// What score functions read of each row and key, brought like the keys.
+  SmallVector<tile::LoadMappedOp> captured;
   arith::TruncFOp round;   ///< Probabilities to 16 bits.
   /// From the scores to the probabilities, in order; what the sums and maxima
   /// need as well.
@@ -88,11 +90,17 @@ static FailureOr<KeyLoop> takeApart(tile::ForKeysOp op) {
     if (!isa<tile::DotOp, tile::LoadBoxOp, tile::RescaleOp>(inner) &&
         &inner != loop.round)
       loop.softmax.push_back(&inner);
+  for (auto load : op.getBody().getOps<tile::LoadMappedOp>())
+    loop.captured.push_back(load);
   // Operands are 16 bits wide here, so a level that stores the scores rounds them
-  // to 2^-9 of their size; the instruction is off by 2^-11.
-  for (Operation *inner : loop.softmax)
+  // to 2^-9 of their size; the instruction is off by 2^-11, and an index times a
+  // slope by 2^-16 of the slope when it is taken apart.
+  for (Operation *inner : loop.softmax) {
     if (auto tanh = dyn_cast<math::TanhOp>(inner))
       tanh.setFastmath(arith::FastMathFlags::afn);
+    if (auto product = dyn_cast<arith::MulFOp>(inner))
+      product.setFastmath(arith::FastMathFlags::reassoc);
+  }
   return loop;
 }
 
@@ -100,6 +108,12 @@ namespace {
 /// A position in a ring of stages: slot, and the parity of its round.
 struct Ring {
   Value slot, phase;
+};
+
+/// The stages of one captured tensor, each with a block's rows of the tile.
+struct Captured {
+  tile::LoadMappedOp load;
+  Value slabs, full, empty;
 };
 
 /// Everything both roles need.
@@ -113,6 +127,7 @@ struct Specializer {
 
   Value querySlabs, keySlabs, valueSlabs;
   Value queryFull, queryEmpty, keyFull, keyEmpty, valueFull, valueEmpty;
+  SmallVector<Captured> captured;
 
   Specializer(func::FuncOp program, KeyLoop loop, int64_t groups, int64_t stages,
               int64_t turns, bool vote)
@@ -137,6 +152,17 @@ private:
   Value blockStart(Value begin, Value index) {
     return KeyBlocks(loop.op).advance(b, loc, begin, index);
   }
+  /// This group's first row within the block's.
+  Value firstRow() {
+    return b.createOrFold<arith::MulIOp>(
+        loc, tile::GroupIdOp::create(b, loc, b.getI32Type()), c32(64));
+  }
+  static SmallVector<Ring> rings(ValueRange positions) {
+    SmallVector<Ring> all;
+    for (size_t i = 0; i < positions.size(); i += 2)
+      all.push_back({positions[i], positions[i + 1]});
+    return all;
+  }
   Ring advance(Ring ring, int64_t stages) {
     if (stages == 1)
       return {ring.slot, other(ring.phase)};
@@ -150,7 +176,7 @@ private:
   Value other(Value phase) {
     return arith::XOrIOp::create(b, loc, phase, c32(1));
   }
-  Value slabs(tile::LoadBoxOp load, int64_t count, int64_t rows) {
+  Value slabs(Value load, int64_t count, int64_t rows) {
     auto tile = cast<RankedTensorType>(load.getType());
     return tile::AllocSlabsOp::create(
         b, loc,
@@ -165,31 +191,45 @@ private:
 
   // Producer.
   void produce(Block *role);
-  void copy(tile::LoadBoxOp load, Value keyStart, Value slabs, Value signals,
-            Value slot);
+  void copy(Value map, ValueRange coordinates, Value keyStart, Value slabs,
+            Value signals, Value slot);
+  SmallVector<Ring> fillCaptured(Value keyStart, ArrayRef<Ring> rings);
   Ring fill(tile::LoadBoxOp load, Value keyStart, Value slabs, Value full,
             Value empty, Ring ring, int64_t stages);
 
   // Consumers.
   struct State {
     Ring query, key, value;
+    SmallVector<Ring> captured;
     Value accumulator, probability;
     SmallVector<Value> sums; ///< What the loop carries beside the accumulator.
 
     SmallVector<Value> flat() const {
-      SmallVector<Value> all{key.slot, key.phase, value.slot, value.phase,
-                             accumulator, probability};
+      SmallVector<Value> all = positions();
+      all.append({accumulator, probability});
       all.append(sums);
       return all;
+    }
+    /// In the rings of keys, values and captured tensors.
+    SmallVector<Value> positions() const {
+      SmallVector<Value> all{key.slot, key.phase, value.slot, value.phase};
+      for (Ring ring : captured)
+        all.append({ring.slot, ring.phase});
+      return all;
+    }
+    void move(ValueRange positions) {
+      key = {positions[0], positions[1]};
+      value = {positions[2], positions[3]};
+      captured = rings(positions.drop_front(4));
     }
     static State from(const State &before, ValueRange all) {
       State s;
       s.query = before.query;
-      s.key = {all[0], all[1]};
-      s.value = {all[2], all[3]};
-      s.accumulator = all[4];
-      s.probability = all[5];
-      s.sums.assign(all.begin() + 6, all.end());
+      size_t positions = 4 + 2 * before.captured.size();
+      s.move(all.take_front(positions));
+      s.accumulator = all[positions];
+      s.probability = all[positions + 1];
+      s.sums.assign(all.begin() + positions + 2, all.end());
       return s;
     }
   };
@@ -204,7 +244,8 @@ private:
   void scoresDone(State &state, Value keyStart);
   Value issueValues(const State &state, bool fence);
   Value valuesDone(State &state, Value accumulator);
-  Softmaxed softmax(Value keyStart, Value scores, ValueRange sums, bool live);
+  Softmaxed softmax(State &state, Value keyStart, Value scores, bool live);
+  Value takeCaptured(const Captured &tensor, Ring ring, IRMapping &map);
   Value rounded(Value probability);
   void first(State &state, Value keyStart);
   void step(State &state, Value keyStart, bool live);
@@ -217,10 +258,10 @@ private:
 // Producer
 //===----------------------------------------------------------------------===//
 
-/// Copies of `load`'s box for the key block at `keyStart` (null: no key axis).
+/// Copies of a box for the key block at `keyStart` (null: no key axis).
 /// Coordinates are computed anew where the copy stands, for warp group 0.
-void Specializer::copy(tile::LoadBoxOp load, Value keyStart, Value slabs,
-                       Value signals, Value slot) {
+void Specializer::copy(Value from, ValueRange coordinates, Value keyStart,
+                       Value slabs, Value signals, Value slot) {
   IRMapping map;
   if (keyStart)
     map.map(loop.start(), keyStart);
@@ -229,7 +270,7 @@ void Specializer::copy(tile::LoadBoxOp load, Value keyStart, Value slabs,
   options.omitBlockArguments = true;
   options.inclusive = true;
   options.filter = [&](Operation *op) { return op->getParentOfType<func::FuncOp>() == program; };
-  for (Value at : load.getAt())
+  for (Value at : coordinates)
     (void)getBackwardSlice(at, &slice, options);
   SmallVector<Value> at;
   for (Operation *op : topologicalSort(slice)) {
@@ -244,17 +285,35 @@ void Specializer::copy(tile::LoadBoxOp load, Value keyStart, Value slabs,
     if (inside || moves)
       b.clone(*op, map);
   }
-  for (Value v : load.getAt())
+  for (Value v : coordinates)
     at.push_back(map.lookupOrDefault(v));
-  tile::CopyBoxOp::create(b, loc, load.getMap(), at, slabs, signals, slot);
+  tile::CopyBoxOp::create(b, loc, from, at, slabs, signals, slot);
 }
 
 /// Waits until the slot is free, fills it and moves on.
 Ring Specializer::fill(tile::LoadBoxOp load, Value keyStart, Value slabs,
                        Value full, Value empty, Ring ring, int64_t stages) {
   tile::SignalWaitOp::create(b, loc, empty, ring.slot, other(ring.phase));
-  copy(load, keyStart, slabs, full, ring.slot);
+  copy(load.getMap(), load.getAt(), keyStart, slabs, full, ring.slot);
   return advance(ring, stages);
+}
+
+/// The same for captured tensors, where the launch has maps of them.
+SmallVector<Ring> Specializer::fillCaptured(Value keyStart, ArrayRef<Ring> rings) {
+  SmallVector<Ring> next;
+  for (auto [tensor, ring] : llvm::zip_equal(captured, rings)) {
+    auto mapped = scf::IfOp::create(b, loc, tensor.load.getMapped(),
+                                    /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(mapped.thenBlock());
+      tile::SignalWaitOp::create(b, loc, tensor.empty, ring.slot, other(ring.phase));
+      copy(tensor.load.getMap(), tensor.load.getAt(), keyStart, tensor.slabs,
+           tensor.full, ring.slot);
+    }
+    next.push_back(advance(ring, stages));
+  }
+  return next;
 }
 
 void Specializer::produce(Block *role) {
@@ -264,28 +323,37 @@ void Specializer::produce(Block *role) {
   Ring query{c32(0), role->getArgument(0)};
   Ring key{role->getArgument(1), role->getArgument(2)};
   Ring value{role->getArgument(3), role->getArgument(4)};
+  SmallVector<Ring> others = rings(role->getArguments().drop_front(5));
   key = fill(loop.key, startOf(last), keySlabs, keyFull, keyEmpty, key, stages);
   query = fill(loop.query, nullptr, querySlabs, queryFull, queryEmpty, query, 1);
+  others = fillCaptured(startOf(last), others);
   // Keys run one block ahead of values, as the consumers take them.
+  State at;
+  at.key = key;
+  at.value = value;
+  at.captured = others;
   auto blocks = scf::ForOp::create(
-      b, loc, c32(0), last, c32(1),
-      ValueRange{key.slot, key.phase, value.slot, value.phase},
-      [&](OpBuilder &inner, Location, Value i, ValueRange rings) {
+      b, loc, c32(0), last, c32(1), at.positions(),
+      [&](OpBuilder &inner, Location, Value i, ValueRange positions) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+        State now;
+        now.move(positions);
         Value block = sub(last, i);
-        Ring k = fill(loop.key, startOf(sub(block, c32(1))), keySlabs, keyFull,
-                      keyEmpty, {rings[0], rings[1]}, stages);
-        Ring v = fill(loop.value, startOf(block), valueSlabs, valueFull,
-                      valueEmpty, {rings[2], rings[3]}, stages);
-        scf::YieldOp::create(b, loc,
-                             ValueRange{k.slot, k.phase, v.slot, v.phase});
+        Value nextStart = startOf(sub(block, c32(1)));
+        now.key = fill(loop.key, nextStart, keySlabs, keyFull, keyEmpty, now.key,
+                       stages);
+        now.value = fill(loop.value, startOf(block), valueSlabs, valueFull,
+                         valueEmpty, now.value, stages);
+        now.captured = fillCaptured(nextStart, now.captured);
+        scf::YieldOp::create(b, loc, now.positions());
       });
-  value = fill(loop.value, startOf(c32(0)), valueSlabs, valueFull, valueEmpty,
-               {blocks.getResult(2), blocks.getResult(3)}, stages);
-  tile::RoleEndOp::create(b, loc,
-                          ValueRange{query.phase, blocks.getResult(0),
-                                     blocks.getResult(1), value.slot, value.phase});
+  at.move(blocks.getResults());
+  at.value = fill(loop.value, startOf(c32(0)), valueSlabs, valueFull, valueEmpty,
+                  at.value, stages);
+  SmallVector<Value> end{query.phase};
+  end.append(at.positions());
+  tile::RoleEndOp::create(b, loc, end);
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,28 +364,36 @@ void Specializer::produce(Block *role) {
 /// its turn once for each block but its first.
 void Specializer::handBack(State &state, Value count) {
   auto all = scf::ForOp::create(
-      b, loc, c32(0), count, c32(1),
-      ValueRange{state.key.slot, state.key.phase, state.value.slot,
-                 state.value.phase},
-      [&](OpBuilder &inner, Location, Value, ValueRange rings) {
+      b, loc, c32(0), count, c32(1), state.positions(),
+      [&](OpBuilder &inner, Location, Value, ValueRange positions) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
-        Ring k{rings[0], rings[1]}, v{rings[2], rings[3]};
-        tile::SignalWaitOp::create(b, loc, keyFull, k.slot, k.phase);
-        tile::SignalArriveOp::create(b, loc, keyEmpty, k.slot, Value());
-        tile::SignalWaitOp::create(b, loc, valueFull, v.slot, v.phase);
-        tile::SignalArriveOp::create(b, loc, valueEmpty, v.slot, Value());
+        State now;
+        now.move(positions);
+        auto handBackOne = [&](Value full, Value empty, Ring &ring) {
+          tile::SignalWaitOp::create(b, loc, full, ring.slot, ring.phase);
+          tile::SignalArriveOp::create(b, loc, empty, ring.slot, Value());
+        };
+        handBackOne(keyFull, keyEmpty, now.key);
+        handBackOne(valueFull, valueEmpty, now.value);
+        for (auto [tensor, ring] : llvm::zip_equal(captured, now.captured)) {
+          auto mapped = scf::IfOp::create(b, loc, tensor.load.getMapped(),
+                                          /*withElseRegion=*/false);
+          OpBuilder::InsertionGuard inside(b);
+          b.setInsertionPointToStart(mapped.thenBlock());
+          handBackOne(tensor.full, tensor.empty, ring);
+        }
         if (turns) {
           tile::TurnWaitOp::create(b, loc, groups);
           tile::TurnPassOp::create(b, loc, groups);
         }
-        k = advance(k, stages);
-        v = advance(v, stages);
-        scf::YieldOp::create(b, loc,
-                             ValueRange{k.slot, k.phase, v.slot, v.phase});
+        now.key = advance(now.key, stages);
+        now.value = advance(now.value, stages);
+        for (Ring &ring : now.captured)
+          ring = advance(ring, stages);
+        scf::YieldOp::create(b, loc, now.positions());
       });
-  state.key = {all.getResult(0), all.getResult(1)};
-  state.value = {all.getResult(2), all.getResult(3)};
+  state.move(all.getResults());
 }
 
 /// The keys' stage is free; after a group's lowest block the queries are, too.
@@ -350,10 +426,8 @@ Value Specializer::valuesDone(State &state, Value accumulator) {
 }
 
 Value Specializer::issueScores(const State &state) {
-  Value row = b.createOrFold<arith::MulIOp>(
-      loc, tile::GroupIdOp::create(b, loc, b.getI32Type()), c32(64));
   Value query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
-                                         c32(0), row);
+                                         c32(0), firstRow());
   Value key = tile::SlabReadOp::create(b, loc, loop.key.getType(), keySlabs,
                                        state.key.slot, c32(0));
   return tile::DotAsyncOp::create(b, loc, loop.scores.getType(), query, key,
@@ -361,18 +435,46 @@ Value Specializer::issueScores(const State &state) {
                                   /*fence=*/true);
 }
 
-Specializer::Softmaxed Specializer::softmax(Value keyStart, Value scores,
-                                            ValueRange sums, bool live) {
+/// This group's rows of a captured tile: from its stage, which is then free, or
+/// straight from memory when the launch has no map of the tensor.
+Value Specializer::takeCaptured(const Captured &tensor, Ring ring, IRMapping &map) {
+  tile::LoadMappedOp load = tensor.load;
+  auto either = scf::IfOp::create(b, loc, load.getType(), load.getMapped(),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(either.thenBlock());
+  tile::SignalWaitOp::create(b, loc, tensor.full, ring.slot, ring.phase);
+  Value staged = tile::SlabLoadOp::create(b, loc, load.getType(), tensor.slabs,
+                                          ring.slot, firstRow());
+  tile::SignalArriveOp::create(b, loc, tensor.empty, ring.slot, Value());
+  scf::YieldOp::create(b, loc, staged);
+  b.setInsertionPointToStart(either.elseBlock());
+  Value direct = tile::LoadOp::create(
+      b, loc, load.getType(), map.lookupOrDefault(load.getView()),
+      map.lookupOrDefault(load.getRow()), map.lookupOrDefault(load.getColumn()));
+  scf::YieldOp::create(b, loc, direct);
+  return either.getResult(0);
+}
+
+Specializer::Softmaxed Specializer::softmax(State &state, Value keyStart,
+                                            Value scores, bool live) {
   Softmaxed result;
   IRMapping &map = result.map;
   Block &body = loop.op.getBody().front();
   map.map(body.getArgument(0), c32(0));
   map.map(loop.start(), keyStart);
   map.map(loop.scores.getResult(), scores);
-  for (auto [i, value] : llvm::enumerate(sums))
+  for (auto [i, value] : llvm::enumerate(state.sums))
     map.map(loop.carried(1 + i), value);
   SmallVector<tile::MaskOp> masks;
+  size_t next = 0;
   for (Operation *op : loop.softmax) {
+    if (isa<tile::LoadMappedOp>(op)) {
+      Ring &ring = state.captured[next];
+      map.map(op->getResult(0), takeCaptured(captured[next++], ring, map));
+      ring = advance(ring, stages);
+      continue;
+    }
     Operation *copy = b.clone(*op, map);
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
@@ -405,7 +507,7 @@ void Specializer::first(State &state, Value keyStart) {
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(keyStart, scores, state.sums, /*live=*/false);
+  Softmaxed done = softmax(state, keyStart, scores, /*live=*/false);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
 }
@@ -423,7 +525,7 @@ void Specializer::step(State &state, Value keyStart, bool live) {
   if (turns == 2)
     tile::TurnPassOp::create(b, loc, groups);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(keyStart, scores, state.sums, live);
+  Softmaxed done = softmax(state, keyStart, scores, live);
   accumulator = valuesDone(state, accumulator);
   if (loop.rescale) {
     auto moved = done.map.lookup(loop.rescale.getMoved());
@@ -474,6 +576,7 @@ void Specializer::consume(Block *role) {
   state.query = {c32(0), role->getArgument(0)};
   state.key = {role->getArgument(1), role->getArgument(2)};
   state.value = {role->getArgument(3), role->getArgument(4)};
+  state.captured = rings(role->getArguments().drop_front(5));
   state.accumulator = keys.getInits()[0];
   state.sums.assign(keys.getInits().begin() + 1, keys.getInits().end());
   bool alone = groups == 1;
@@ -502,10 +605,9 @@ void Specializer::consume(Block *role) {
   SmallVector<Value> results{state.accumulator};
   results.append(state.sums);
   keys.replaceAllUsesWith(results);
-  tile::RoleEndOp::create(b, loc,
-                          ValueRange{other(state.query.phase), state.key.slot,
-                                     state.key.phase, state.value.slot,
-                                     state.value.phase});
+  SmallVector<Value> end{other(state.query.phase)};
+  end.append(state.positions());
+  tile::RoleEndOp::create(b, loc, end);
 }
 
 //===----------------------------------------------------------------------===//
@@ -542,13 +644,17 @@ void Specializer::run() {
     valueFull = signals(stages, 1);
     keyEmpty = signals(stages, 4 * groups);
     valueEmpty = signals(stages, 4 * groups);
+    for (tile::LoadMappedOp load : loop.captured)
+      captured.push_back({load, slabs(load, stages, 64 * groups),
+                          signals(stages, 1), signals(stages, 4 * groups)});
   }
   auto [producerRegisters, consumerRegisters] = registerBudget(groups);
   auto roles = tile::SpecializeOp::create(b, loc, groups, producerRegisters,
                                           consumerRegisters, turns != 0);
   auto beginRole = [&](Region &region) {
     Block *role = b.createBlock(&region);
-    for (int64_t i = 0; i < 5; ++i) // Query phase, key and value rings.
+    // Query phase, the rings of keys, values and captured tensors.
+    for (size_t i = 0; i < 5 + 2 * captured.size(); ++i)
       role->addArgument(b.getI32Type(), loc);
     return role;
   };

@@ -145,6 +145,7 @@ private:
   LogicalResult emitSignalArrive(tile::SignalArriveOp op);
   LogicalResult emitCopyBox(tile::CopyBoxOp op);
   LogicalResult emitSlabRead(tile::SlabReadOp op);
+  LogicalResult emitSlabLoad(tile::SlabLoadOp op);
   LogicalResult emitDotAsync(tile::DotAsyncOp op);
   LogicalResult emitDotWait(tile::DotWaitOp op);
   LogicalResult emitSpecialize(tile::SpecializeOp op);
