@@ -101,7 +101,7 @@ def read_ncu(options, ncu, levels, lengths, scalars):
         rows, _ = traffic.run_ncu(ncu, metrics, [*command, "--warmup=2", "--repeats=2"], 60,
                                   ["--kernel-name-base", "mangled", "--cache-control", "none",
                                    "--launch-skip", str(len(symbols)), "--launch-count", str(6 * len(symbols))])
-        found[level["name"]] = [medians([row for row in rows if row["Kernel Name"] == symbol], metrics)
+        found[level["name"]] = [medians([row for row in rows if row[traffic.NAME] == symbol], metrics)
                                 for symbol in symbols]
     return found
 

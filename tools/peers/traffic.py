@@ -10,6 +10,7 @@ import tempfile
 
 from problem import Problem
 
+NAME = "Kernel Name"
 MARK = "spin_kernel"  # What torch.cuda._sleep launches.
 TIME = "gpu__time_duration.sum"
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
@@ -43,13 +44,12 @@ def number(text):
 
 
 def parse(text):
-    """Rows of `ncu --csv --page raw`: a dict a launch, metrics as numbers in base units or None."""
-    lines = [line for line in text.splitlines() if line.startswith('"')]
-    if len(lines) < 3:
-        return []
-    names, _, *rows = csv.reader(lines)
-    return [{name: value if name == "Kernel Name" else number(value) for name, value in zip(names, row)}
-            for row in rows]
+    """Launches of `ncu --csv`, in order: a dict each, the kernel's name and its metrics as numbers or None."""
+    launches = {}
+    for row in csv.DictReader(line for line in text.splitlines() if line.startswith('"')):
+        launch = launches.setdefault(row["ID"], {NAME: row[NAME]})
+        launch[row["Metric Name"]] = number(row["Metric Value"])
+    return list(launches.values())
 
 
 def run_ncu(ncu, metrics, command, seconds, flags=()):
@@ -57,8 +57,8 @@ def run_ncu(ncu, metrics, command, seconds, flags=()):
     as they are: ncu would lock them, and the figures would be another machine's."""
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
-        whole = [ncu, "--clock-control", "none", "--metrics", ",".join(metrics), "--csv", "--page", "raw",
-                 "--print-units", "base", "--target-processes", "application-only", "--log-file", log,
+        whole = [ncu, "--clock-control", "none", "--metrics", ",".join(metrics), "--csv", "--print-units", "base",
+                 "--target-processes", "application-only", "--log-file", log,
                  *flags, *command]
         try:
             done = subprocess.run(whole, capture_output=True, text=True, timeout=seconds)
@@ -82,7 +82,7 @@ def segments(rows):
     """Launches between marks, one list a mark."""
     parts = []
     for row in rows:
-        if MARK in row["Kernel Name"]:
+        if MARK in row[NAME]:
             parts.append([])
         elif parts:
             parts[-1].append(row)
