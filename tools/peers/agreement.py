@@ -19,6 +19,7 @@ import argparse
 import itertools
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -36,7 +37,7 @@ from torch_levels import ERROR_LIMIT, choose_levels
 
 BOUND = 0.03
 BYTES_BOUND = 0.03
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin", "attn-bench")
 REPEATS = 20
 
 
@@ -45,13 +46,15 @@ def parse_options(arguments):
     parser.add_argument("bundle", metavar="BUNDLE", help="folder made by attnc, of one of the cases of sdpa.py")
     parser.add_argument("--bind", default="B=4,H=16,L=1024")
     parser.add_argument("--levels", default="all")
-    parser.add_argument("--bench", default=os.path.join(ROOT, "build", "bin", "attn-bench"), metavar="PATH")
+    parser.add_argument("--bench", metavar="PATH", help="attn-bench; left out: build/bin's, else the one on the PATH")
     parser.add_argument("--ncu", default="", metavar="PATH")
     parser.add_argument("--hang", type=int, default=20, help="seconds after which a kernel hangs")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args(arguments)
-    if not os.access(options.bench, os.X_OK):
-        raise Problem(f"no attn-bench at {options.bench}; build it, or say where it is with --bench")
+    places = [options.bench] if options.bench else [BUILT, shutil.which("attn-bench") or ""]
+    options.bench = next((path for path in places if os.access(path, os.X_OK)), None)
+    if not options.bench:
+        raise Problem(f"no attn-bench at {places[0]}; build it, or say where it is with --bench")
     return options
 
 
