@@ -241,6 +241,15 @@ TABLES = {"setup": setup_table, "levels": levels_table, "kernels": kernels_table
           "change": change_table, "torch": torch_table, "agreement": agreement_table}
 
 
+def operand_bytes(data):
+    return data.length("B", "H", "M", "D") * ELEMENT_BYTES
+
+
+def flops(data):
+    """Of both products, live pairs only."""
+    return 4 * data.scores * data.binds["D"] * data.bench["live"]
+
+
 def level_figure(value):
     """A figure of a level that this target may lack."""
     def figure(data, name, *rest):
@@ -258,14 +267,12 @@ def share_figure(data, name, *labels):
 FIGURES = {
     "scores": lambda data: scaled(data.scores).strip(),
     "scores-bytes": lambda data: in_bytes(data.scores * SCORE_BYTES),
-    "operand-bytes": lambda data: in_bytes(data.length("B", "H", "M", "D") * ELEMENT_BYTES),
-    "operands-in-scores": lambda data: f"{data.binds['N'] * SCORE_BYTES / (data.binds['D'] * ELEMENT_BYTES):.0f}",
-    "flops": lambda data: scaled(4 * data.scores * data.binds["D"] * data.bench["live"]) + "FLOP",
+    "operand-bytes": lambda data: in_bytes(operand_bytes(data)),
+    "operands-in-scores": lambda data: f"{data.scores * SCORE_BYTES / operand_bytes(data):.0f}",
+    "flops": lambda data: scaled(flops(data)) + "FLOP",
     "live": lambda data: percent(data.bench["live"]),
-    "intensity": lambda data: f"{4 * data.scores * data.binds['D'] * data.bench['live'] / (4 * ELEMENT_BYTES * data.length('B', 'H', 'M', 'D')):.0f}",
-    "passes": level_figure(lambda data, name: f"{data.passes(data.level(name)['bytes']):.1f}"),
-    "counted-passes": level_figure(lambda data, name: NONE if data.counted(name) is None
-                                   else f"{data.passes(data.counted(name)):.1f}"),
+    "intensity": lambda data: f"{flops(data) / (4 * operand_bytes(data)):.0f}",
+    "passes": level_figure(lambda data, name: f"{data.passes(data.level(name)['bytes']):.2g}"),
     "launches": level_figure(lambda data, name: str(data.level(name)["launches"])),
     "bytes": level_figure(lambda data, name: in_bytes(data.level(name)["bytes"])),
     "temporaries": level_figure(lambda data, name: in_bytes(data.level(name)["temporary_bytes"])),

@@ -58,13 +58,15 @@ def run_ncu(ncu, metrics, command, seconds, flags=()):
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
         whole = [ncu, "--clock-control", "none", "--metrics", ",".join(metrics), "--csv", "--print-units", "base",
-                 "--target-processes", "application-only", "--log-file", log,
-                 *flags, *command]
+                 "--target-processes", "application-only", "--log-file", log, *flags, *command]
         try:
             done = subprocess.run(whole, capture_output=True, text=True, timeout=seconds)
         except subprocess.TimeoutExpired:
             raise Problem(f"ncu did not end in {seconds} s")
-        said = open(log, encoding="utf-8", errors="replace").read() if os.path.exists(log) else ""
+        said = ""
+        if os.path.exists(log):
+            with open(log, encoding="utf-8", errors="replace") as file:
+                said = file.read()
     rows = parse(said)
     if not rows:
         why = [line for line in (said + done.stdout + done.stderr).splitlines() if "ERROR" in line or "rror:" in line]

@@ -48,7 +48,7 @@ for name in $steps; do
       ;;
     agreement)
       step agreement "$here/agreement.py" "$folder/causal" --bind "B=4,H=16,L=2048" \
-        --bench "$folder/attn-bench" --json "$results/agreement.json"
+        --levels=naive,fused,flash,pipelined,specialized --bench "$folder/attn-bench" --json "$results/agreement.json"
       ;;
     *)
       echo "walkthrough.sh: no step '$name'; there are bench, torch, agreement" >&2
