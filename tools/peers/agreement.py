@@ -28,9 +28,9 @@ import time
 
 import cases
 import measure
-import report
 import traffic
 from bundle import Bundle, fixed
+from files import write_json
 from problem import Problem
 from sdpa import DTYPES, describe, dtype_of, import_torch, parse_binds
 from torch_levels import ERROR_LIMIT, choose_levels
@@ -250,9 +250,9 @@ def compare(options):
     after = read_bench(options, levels, lengths, scalars)
     rows = rows_of(levels, before, after, readings, launches)
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"device": device, "case": case.name, "dtype": dtype, "binds": {**lengths, **scalars},
-                       "date": time.strftime("%Y-%m-%d", time.gmtime()), "missing": missing, "kernels": rows}, file, indent=1)
+        write_json(options.json, {"device": device, "case": case.name, "dtype": dtype, "binds": {**lengths, **scalars},
+                                  "date": time.strftime("%Y-%m-%d", time.gmtime()), "missing": missing,
+                                  "kernels": rows})
     binds = " ".join(f"{name}={value}" for name, value in {**lengths, **scalars}.items())
     print(f"{device['name']}, PyTorch {device['torch']}; {case.name} {dtype} {binds}"
           + (f"; without ncu: {missing}" if missing else "") + "\n")

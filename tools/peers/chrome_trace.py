@@ -1,7 +1,6 @@
 """Launches of several forwards as a Chrome trace that Perfetto opens, in the format of attn-bench --trace:
 a host lane, a lane a stream, an arrow from each call to what it started, footprints as arguments."""
-import json
-import os
+from files import write_json
 
 PROCESS, HOST, FIRST_STREAM = 1, 1, 2
 GAP = 20  # Microseconds between two forwards.
@@ -84,9 +83,5 @@ def events(process, device, forwards):
 
 
 def write(path, process, device, forwards):
-    """Written beside and renamed: nobody sees half a file."""
-    beside = f"{path}.{os.getpid()}.tmp"
-    with open(beside, "w", encoding="utf-8") as file:
-        json.dump({"displayTimeUnit": "ms", "otherData": {"device": device},
-                   "traceEvents": events(process, device, forwards)}, file)
-    os.replace(beside, path)
+    write_json(path, {"displayTimeUnit": "ms", "otherData": {"device": device},
+                      "traceEvents": events(process, device, forwards)}, indent=None)

@@ -33,6 +33,7 @@ import measure
 import report
 import traffic
 from bundle import Bundle, gpu_levels, levels_here, resolve_lengths
+from files import write_json
 from problem import Problem
 from sdpa import DTYPES, describe, fits, import_torch, level_choice, parse_binds
 
@@ -273,8 +274,7 @@ def compare(options, arguments):
     result = {"device": device, "case": case.name, "dtype": options.dtype, "binds": lengths,
               "date": time.strftime("%Y-%m-%d", time.gmtime()), "not_counted": why, "forms": rows}
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1)
+        write_json(options.json, result)
     if options.trace:
         write_trace(options.trace, device["name"], session, recorded)
     binds = " ".join(f"{name}={length}" for name, length in lengths.items())

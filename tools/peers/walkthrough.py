@@ -22,6 +22,7 @@ import sys
 import time
 
 import figures
+from files import write_json, write_text
 from problem import Problem
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -33,14 +34,6 @@ def read_json(path):
             return json.load(file)
     except ValueError as problem:
         raise Problem(f"{path} is not JSON: {problem}")
-
-
-def write(path, text):
-    """Written beside and renamed: nobody sees half a file."""
-    beside = f"{path}.{os.getpid()}.tmp"
-    with open(beside, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(beside, path)
 
 
 def collect(data, paths, date):
@@ -84,8 +77,8 @@ def main(arguments=None):
             print("\n".join(difference) or "the page says what the data hold")
             return int(bool(difference))
         if options.collect:
-            write(options.data, json.dumps(data, indent=1) + "\n")
-        write(options.page, new)
+            write_json(options.data, data)
+        write_text(options.page, new)
     except Problem as problem:
         print(f"walkthrough: {problem}", file=sys.stderr)
         return 2

@@ -12,6 +12,7 @@ sys.path[:0] = [str(ROOT / "tools" / "peers"), str(ROOT / "test" / "Report")]
 import agreement
 import chrome_trace
 import figures
+import files
 import kineto
 import torch_levels
 import traffic
@@ -221,6 +222,19 @@ class Levels(unittest.TestCase):
         self.assertRegex(said[1], r"^eager naive +6\+1 +2.000 ms +1.000 +30 us +4 GB ")
         self.assertRegex(said[2], r"^flash +1 +0.500 ms +0.250 +9 us +~2 MB ")
         self.assertRegex(said[3], r"^SDPA cuDNN +does not run")
+
+
+class Files(unittest.TestCase):
+    def test_whole_or_not_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files.write_json(folder + "/a.json", {"b": 1})
+            self.assertEqual(os.listdir(folder), ["a.json"])
+            os.mkdir(folder + "/taken")
+            for path in ("/none/a.json", "/taken"):
+                with self.assertRaises(OSError) as raised:
+                    files.write_text(folder + path, "text")
+                self.assertEqual(raised.exception.filename, folder + path)
+            self.assertEqual(sorted(os.listdir(folder)), ["a.json", "taken"])
 
 
 class Figures(unittest.TestCase):
