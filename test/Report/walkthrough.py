@@ -79,6 +79,23 @@ def check_commands(source, path, folder):
     expect(done.returncode == 0, f"a page just written is right: {done.stdout}{done.stderr}")
 
 
+def check_device_script(path, folder):
+    """The script for a GPU machine, on this one: what can be measured is there, what cannot is told."""
+    os.makedirs(folder + "/device")
+    os.makedirs(folder + "/packed")
+    shutil.copy(path + "/attn-bench", folder + "/device")
+    shutil.copytree(folder + "/out/causal", folder + "/device/causal")
+    done = run(f"OUT={folder}/packed tools/peers/walkthrough.sh device --length=32", folder, path)
+    said = done.stdout + done.stderr
+    expect(done.returncode == 2 and "bench: exit code 0" in said, f"walkthrough.sh: {said}")
+    expect("torch_levels: PyTorch is not installed" in said and "agreement: PyTorch is not" in said, f"told: {said}")
+    done = run("tar -xzf packed/walkthrough.tgz -C packed && tools/peers/walkthrough.py --collect packed/bench.json",
+               folder, path)
+    expect(done.returncode == 0, f"walkthrough.sh's figures: {done.stderr}")
+    done = run("unset OUT; tools/peers/walkthrough.sh device bench all", folder, path)
+    expect(done.returncode == 2 and "no step 'all'" in done.stderr, f"a wrong step: {done.stderr}")
+
+
 def check_marks(source, path, folder):
     """What is not as the data say is found."""
     tool = source + "/tools/peers/walkthrough.py"
@@ -121,6 +138,7 @@ def main():
         check_marks(options.source, options.bin, folder)
         if os.path.exists(options.bin + "/attnc"):
             check_commands(options.source, options.bin, folder)
+            check_device_script(options.bin, folder)
         else:
             print("note: no attnc here: the page's commands are not run")
     return 1 if failures else 0
