@@ -178,8 +178,9 @@ def count_bytes(options, arguments):
         return {}, "--count=none" if options.count == "none" else "ncu is not installed here"
     command = [sys.executable, __file__, *arguments, "--once"]
     try:
+        # What this process compiled is cached; workers would only be more processes under ncu.
         rows, said = traffic.run_ncu(ncu, [traffic.READ, traffic.WRITTEN], command, 150,
-                                     ["--profile-from-start", "off"])
+                                     ["--profile-from-start", "off"], {"TORCHINDUCTOR_COMPILE_THREADS": "1"})
         names = json.loads(said.strip().splitlines()[-1])
     except (Problem, ValueError, IndexError) as problem:
         if options.count == "ncu":

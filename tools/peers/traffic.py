@@ -52,7 +52,7 @@ def parse(text):
     return list(launches.values())
 
 
-def run_ncu(ncu, metrics, command, seconds, flags=()):
+def run_ncu(ncu, metrics, command, seconds, flags=(), environment={}):
     """Launches of a command under ncu, with the metrics asked for, and the command's own output. Clocks are left
     as they are: ncu would lock them, and the figures would be another machine's."""
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +60,8 @@ def run_ncu(ncu, metrics, command, seconds, flags=()):
         whole = [ncu, "--clock-control", "none", "--metrics", ",".join(metrics), "--csv", "--print-units", "base",
                  "--target-processes", "application-only", "--log-file", log, *flags, *command]
         try:
-            done = subprocess.run(whole, capture_output=True, text=True, timeout=seconds)
+            done = subprocess.run(whole, capture_output=True, text=True, timeout=seconds,
+                                  env={**os.environ, **environment})
         except subprocess.TimeoutExpired:
             raise Problem(f"ncu did not end in {seconds} s")
         said = ""
