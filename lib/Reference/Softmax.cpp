@@ -141,6 +141,10 @@ static double rowVariance(const Value &s, const Value &p, int64_t first,
   };
   LargeErrors large;
   double total = 0, scoresOnly = 0, squares = 0;
+  // A sum rounds at every term, by a part of what it has reached by then, and
+  // never by more than the term. In the order of the keys, as `naive` adds.
+  double reached = sink ? std::exp(sink->exact[size_t(row)] - lse) : 0;
+  double walk = 0;
   for (int64_t n = first; n < first + length; ++n) {
     double q = p.exact[size_t(n)];
     double variance = s.varianceAt(n);
@@ -157,6 +161,9 @@ static double rowVariance(const Value &s, const Value &p, int64_t first,
     total += square(q) * t;
     scoresOnly += square(q) * variance;
     squares += square(q);
+    if (reached > 0)
+      walk += std::min(kRounding * square(reached + q), square(q));
+    reached += q;
   }
   // A mask within error of its threshold leaves the whole row unknown.
   for (int64_t n = first; n < first + length; ++n)
@@ -171,9 +178,11 @@ static double rowVariance(const Value &s, const Value &p, int64_t first,
       squares += square(q);
     }
   }
-  // The sum is of about 1 / squares terms of like size.
+  // The sum is of about 1 / squares terms of like size, in any order; where
+  // large ones come first, the walk above is longer.
   double terms = squares > 0 ? std::max(0.0, 1 / squares - 1) : 0;
-  double ofSum = square(0x1p-24) * std::min(terms, double(length)) / 9;
+  double ofSum =
+      std::max(square(0x1p-24) * std::min(terms, double(length)) / 9, walk);
   // A reciprocal and a product; exact where the sum is 1.
   double ofDivision = terms > 0 ? square(0x1p-23) : 0;
   for (int64_t i = 0; i < length; ++i) {
