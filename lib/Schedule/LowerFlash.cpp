@@ -191,11 +191,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   Value blockStart = parts.row.empty() ? zero : p.places[parts.row].start;
   Value rowStart = blockStart;
   if (grouped) {
-    p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));
-    Value group = tile::GroupIdOp::create(p.b, loc, p.b.getI32Type());
-    Value wide = arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), group);
-    rowStart = p.add(blockStart, p.mul(wide, p.constant(s.rows)));
-    p.places[parts.row].start = rowStart;
+    rowStart = placeGroup(p, parts.row, s.rows);
   }
   Value outStart = zero;
   if (p.places.contains(parts.out)) {
@@ -224,9 +220,13 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   };
   // A group of a ragged last block may have no row at all; it then takes the
   // last row's keys.
-  Value firstRow = rowStart;
-  if (grouped && s.groups > 1)
+  Value firstRow = rowStart, lastRow = lastOf(rowStart, s.rows);
+  if (grouped && !s.producer) { // All groups visit the block's keys.
+    firstRow = blockStart;
+    lastRow = lastOf(blockStart, s.rows * s.groups);
+  } else if (grouped && s.groups > 1) {
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
+  }
   MaskAxes maskAxes{parts.row, parts.keyAxis, {}};
   for (const std::string &axis : {parts.row, parts.keyAxis})
     if (auto nest = kernel.axes.find(axis); nest != kernel.axes.end())
@@ -237,8 +237,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   SmallVector<ScoreMask> masks = collectMasks(parts, op, maskAxes);
   Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
-      emitKeyBounds(p, outer, masks, firstRow, lastOf(rowStart, s.rows), keys,
-                    s.columns);
+      emitKeyBounds(p, outer, masks, firstRow, lastRow, keys, s.columns);
   if (failed(bounds))
     return failure();
   KeyHull hull{zero, p.constant(1, 32)};

@@ -25,57 +25,76 @@ LogicalResult attn::lowerMatmul(const KernelContext &kernel,
            << a.element << " and " << b.element
            << " must be brought to one type first";
 
+  const bool grouped = s.groups > 0;
   p.rows = s.rows;
   p.columns = s.columns;
   SmallVector<GridFactor> grid;
   if (!axes.column.empty())
     grid.push_back({axes.column, s.columns, AxisPlace::Column});
   if (!axes.row.empty())
-    grid.push_back({axes.row, s.rows, AxisPlace::Row});
+    grid.push_back({axes.row, s.rows * std::max<int64_t>(1, s.groups),
+                    AxisPlace::Row});
   SmallVector<std::string> resultAxes = axesOf(matmul.getResult());
   for (const std::string &axis : llvm::reverse(resultAxes))
     if (axis != axes.row && axis != axes.column)
       grid.push_back({axis, 1, AxisPlace::Batch});
-  p.placeBlock(grid);
+  if (grouped)
+    p.placeTiles(grid, Value());
+  else
+    p.placeBlock(grid);
   setAccumulatorLayout(p, s);
 
   Value zero = p.constant(0);
   auto start = [&](const std::string &axis) {
     return axis.empty() ? zero : p.places[axis].start;
   };
-  Value rowStart = start(axes.row), columnStart = start(axes.column);
+  Value columnStart = start(axes.column);
+  Value rowStart = grouped ? placeGroup(p, axes.row, s.rows) : start(axes.row);
   bool transposed = b.axes.back() == axes.contracted || axes.column.empty();
-  Value aView = p.view(a, axes.row, axes.contracted);
-  Value bView = transposed ? p.view(b, axes.column, axes.contracted)
-                           : p.view(b, axes.contracted, axes.column);
+  StringRef bRows = transposed ? axes.column : axes.contracted;
+  StringRef bColumns = transposed ? axes.contracted : axes.column;
   Type f32 = p.b.getF32Type();
   auto aType = RankedTensorType::get({s.rows, s.depth}, a.element);
   auto bType = transposed ? RankedTensorType::get({s.columns, s.depth}, b.element)
                           : RankedTensorType::get({s.depth, s.columns}, b.element);
   auto cType = RankedTensorType::get({s.rows, s.columns}, f32);
+  Value aView, bView;
+  if (!grouped) {
+    aView = p.view(a, axes.row, axes.contracted);
+    bView = p.view(b, bRows, bColumns);
+  }
   Value accumulator = arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(cType, p.b.getF32FloatAttr(0)));
 
-  auto step = [&](OpBuilder &builder, Value k0, Value sum) -> Value {
-    Value aTile = tile::LoadOp::create(builder, loc, aType, aView, rowStart, k0);
-    Value bTile = transposed ? tile::LoadOp::create(builder, loc, bType, bView,
-                                                    columnStart, k0)
-                             : tile::LoadOp::create(builder, loc, bType, bView,
-                                                    k0, columnStart);
+  auto step = [&](Value k0, Value sum) -> Value {
+    Value bRow = transposed ? columnStart : k0;
+    Value bColumn = transposed ? k0 : columnStart;
+    Value aTile, bTile;
+    if (grouped) {
+      aTile = p.loadBox(a, axes.row, axes.contracted, s.rows * s.groups, aType,
+                        rowStart, k0);
+      bTile = p.loadBox(b, bRows, bColumns, bType.getDimSize(0), bType, bRow,
+                        bColumn);
+    } else {
+      aTile = tile::LoadOp::create(p.b, loc, aType, aView, rowStart, k0);
+      bTile = tile::LoadOp::create(p.b, loc, bType, bView, bRow, bColumn);
+    }
     bool tf32 = kernel.tf32 && a.element.isF32();
-    return tile::DotOp::create(builder, loc, cType, aTile, bTile, sum,
-                               transposed, tf32);
+    return tile::DotOp::create(p.b, loc, cType, aTile, bTile, sum, transposed,
+                               tf32);
   };
   auto found = kernel.axes.find(axes.contracted);
   int64_t extent = found == kernel.axes.end() ? 0 : found->second.extent;
   if (extent > 0 && extent <= s.depth) {
-    accumulator = step(p.b, zero, accumulator);
+    accumulator = step(zero, accumulator);
   } else {
     auto loop = scf::ForOp::create(
         p.b, loc, zero, p.length(axes.contracted), p.constant(s.depth),
         ValueRange{accumulator},
         [&](OpBuilder &inner, Location loc, Value k0, ValueRange carried) {
-          scf::YieldOp::create(inner, loc, step(inner, k0, carried[0]));
+          OpBuilder::InsertionGuard guard(p.b);
+          p.b.setInsertionPointToEnd(inner.getInsertionBlock());
+          scf::YieldOp::create(p.b, loc, step(k0, carried[0]));
         });
     accumulator = loop.getResult(0);
   }
