@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Schedule/KeyBounds.h"
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
 
@@ -72,15 +72,6 @@ static FailureOr<FlashParts> findParts(const KernelContext &kernel) {
   return parts;
 }
 
-/// The constant a scale multiplies by, if it is one.
-static std::optional<double> constantScale(ScaleOp scale) {
-  FloatAttr value;
-  if (matchPattern(scale->getRegion(0).front().getTerminator()->getOperand(0),
-                   m_Constant(&value)))
-    return value.getValueAsDouble();
-  return std::nullopt;
-}
-
 /// A positive constant scale that only masks separate from the softmax can move
 /// into its exponent: masking commutes with it. Null when there is none.
 static ScaleOp foldableScale(Value scores, MatmulOp first) {
@@ -98,32 +89,6 @@ static ScaleOp foldableScale(Value scores, MatmulOp first) {
     return usable ? scale : ScaleOp();
   }
   return nullptr;
-}
-
-/// Every mask between the first matmul and the softmax. A mask kills keys when
-/// its minus infinity reaches the softmax: through masks and positive scales.
-static SmallVector<ScoreMask> collectMasks(const FlashParts &parts,
-                                           KernelOp kernel,
-                                           const MaskAxes &axes) {
-  llvm::DenseSet<Operation *> killing;
-  if (parts.softmax)
-    for (Value at = parts.probabilities; Operation *op = at.getDefiningOp();) {
-      if (auto mask = dyn_cast<MaskOp>(op)) {
-        killing.insert(op);
-        at = mask.getScores();
-        continue;
-      }
-      auto scale = dyn_cast<ScaleOp>(op);
-      if (!scale || constantScale(scale).value_or(-1) <= 0)
-        break;
-      at = scale.getScores();
-    }
-  SmallVector<ScoreMask> masks;
-  for (MaskOp mask : kernel.getBody().getOps<MaskOp>())
-    masks.push_back({analyzeMask(mask->getRegion(0).front().getTerminator()->getOperand(0),
-                                 axes),
-                     killing.contains(mask)});
-  return masks;
 }
 
 LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
@@ -227,14 +192,10 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   } else if (grouped && s.groups > 1) {
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
   }
-  MaskAxes maskAxes{parts.row, parts.keyAxis, {}};
-  for (const std::string &axis : {parts.row, parts.keyAxis})
-    if (auto nest = kernel.axes.find(axis); nest != kernel.axes.end())
-      for (const std::string &part : {nest->second.group, nest->second.inner})
-        if (!part.empty())
-          maskAxes.nested.push_back(part);
   ElementwiseLowering outer(p, kernel.tensorOf);
-  SmallVector<ScoreMask> masks = collectMasks(parts, op, maskAxes);
+  SmallVector<ScoreMask> masks =
+      collectMasks(op, parts.softmax ? parts.probabilities : Value(),
+                   maskAxes(parts.row, parts.keyAxis, kernel.axes));
   Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
       emitKeyBounds(p, outer, masks, firstRow, lastRow, keys, s.columns);
@@ -285,7 +246,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     carried.push_back(body->addArgument(init.getType(), loc));
 
   p.columns = s.columns;
-  p.places[parts.keyAxis] = {AxisPlace::Column, n0};
+  p.places[parts.keyAxis] = {AxisPlace::Column, n0, Value()};
   bool tf32 = kernel.tf32 && query.element.isF32();
   // Without keys a map still covers one row; reading past it gives zeros.
   Value boxRow = n0;
@@ -381,7 +342,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     return failure();
   p.columns = s.outColumns;
   if (!parts.out.empty())
-    p.places[parts.out] = {AxisPlace::Column, outStart};
+    p.places[parts.out] = {AxisPlace::Column, outStart, Value()};
   if (perOut.empty())
     return success();
   return storeResults(kernel, p, after, parts.row, parts.out, perOut);

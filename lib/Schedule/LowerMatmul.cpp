@@ -2,6 +2,7 @@
 
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/MatmulAxes.h"
+#include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
 
@@ -10,6 +11,39 @@
 
 using namespace mlir;
 using namespace attn;
+
+/// Keys that the tile's probabilities can differ from 0 at, when an operand comes
+/// from a kernel that both masks and normalises along the summed axis: half open,
+/// the first a multiple of `step`. All of them otherwise. `places` must be those of
+/// the whole block.
+static FailureOr<LiveKeys> liveKeys(const KernelContext &kernel, ProgramBuilder &p,
+                                    MatmulOp matmul, const MatmulAxes &axes,
+                                    int64_t blockRows, int64_t step) {
+  Value zero = p.constant(0), length = p.length(axes.contracted);
+  for (bool left : {true, false}) {
+    SoftmaxOp softmax = softmaxBehind(left ? matmul.getA() : matmul.getB());
+    if (!softmax || softmax.getOver() != axes.contracted)
+      continue;
+    const std::string &row = left ? axes.row : axes.column;
+    SmallVector<ScoreMask> masks = collectMasks(
+        cast<KernelOp>(softmax->getParentOp()), softmax.getScores(),
+        maskAxes(row, axes.contracted, kernel.axes));
+    if (masks.empty())
+      continue;
+    Value firstRow = row.empty() ? zero : p.places[row].start, lastRow = firstRow;
+    if (!row.empty()) {
+      Value end = p.add(firstRow, p.constant(left ? blockRows : p.columns));
+      lastRow = p.sub(p.min(end, p.length(row)), p.constant(1));
+    }
+    ElementwiseLowering values(p, kernel.tensorOf);
+    FailureOr<LiveKeys> live =
+        emitLiveKeys(p, values, masks, firstRow, lastRow, length);
+    if (failed(live))
+      return failure();
+    return LiveKeys{p.mul(p.floorDiv(live->low, step), p.constant(step)), live->high};
+  }
+  return LiveKeys{zero, length};
+}
 
 LogicalResult attn::lowerMatmul(const KernelContext &kernel,
                                 ProgramBuilder &p) {
@@ -28,18 +62,25 @@ LogicalResult attn::lowerMatmul(const KernelContext &kernel,
   const bool grouped = s.groups > 0;
   p.rows = s.rows;
   p.columns = s.columns;
+  const int64_t blockRows = s.rows * std::max<int64_t>(1, s.groups);
   SmallVector<GridFactor> grid;
   if (!axes.column.empty())
     grid.push_back({axes.column, s.columns, AxisPlace::Column});
+  // Masked rows differ in length: the longest first, neighbours of a length.
+  SoftmaxOp softmax = softmaxBehind(matmul.getA());
+  bool uneven = grouped && softmax && softmax.getOver() == axes.contracted &&
+                !cast<KernelOp>(softmax->getParentOp()).getBody().getOps<MaskOp>().empty();
   if (!axes.row.empty())
-    grid.push_back({axes.row, s.rows * std::max<int64_t>(1, s.groups),
-                    AxisPlace::Row});
+    grid.insert(uneven ? grid.begin() : grid.end(),
+                GridFactor{axes.row, blockRows, AxisPlace::Row});
   SmallVector<std::string> resultAxes = axesOf(matmul.getResult());
   for (const std::string &axis : llvm::reverse(resultAxes))
     if (axis != axes.row && axis != axes.column)
       grid.push_back({axis, 1, AxisPlace::Batch});
   if (grouped)
-    p.placeTiles(grid, Value());
+    p.placeTiles(grid, uneven ? p.mul(p.length(axes.contracted),
+                                      p.constant(s.columns * 2))
+                              : Value());
   else
     p.placeBlock(grid);
   setAccumulatorLayout(p, s);
@@ -48,6 +89,9 @@ LogicalResult attn::lowerMatmul(const KernelContext &kernel,
   auto start = [&](const std::string &axis) {
     return axis.empty() ? zero : p.places[axis].start;
   };
+  FailureOr<LiveKeys> live = liveKeys(kernel, p, matmul, axes, blockRows, s.depth);
+  if (failed(live))
+    return failure();
   Value columnStart = start(axes.column);
   Value rowStart = grouped ? placeGroup(p, axes.row, s.rows) : start(axes.row);
   bool transposed = b.axes.back() == axes.contracted || axes.column.empty();
@@ -89,7 +133,7 @@ LogicalResult attn::lowerMatmul(const KernelContext &kernel,
     accumulator = step(zero, accumulator);
   } else {
     auto loop = scf::ForOp::create(
-        p.b, loc, zero, p.length(axes.contracted), p.constant(s.depth),
+        p.b, loc, live->low, live->high, p.constant(s.depth),
         ValueRange{accumulator},
         [&](OpBuilder &inner, Location loc, Value k0, ValueRange carried) {
           OpBuilder::InsertionGuard guard(p.b);
