@@ -62,6 +62,10 @@ Value attn::placeGroup(ProgramBuilder &p, StringRef rowAxis, int64_t rows) {
   return start;
 }
 
+void attn::sayLive(ProgramBuilder &p, StringRef row, StringRef key) {
+  p.program->setAttr("tile.live", p.b.getStrArrayAttr({row, key}));
+}
+
 void attn::setRowsLayout(ProgramBuilder &p, const Schedule &s) {
   p.program->setAttr(tile::kLayoutAttr,
                      tile::RowsAttr::get(p.b.getContext(), s.warps, s.vector));
@@ -251,7 +255,8 @@ LogicalResult FunctionLowering::lower(KernelOp kernel, unsigned position) {
   p.b.setInsertionPointToEnd(entry);
   func::ReturnOp::create(p.b, kernel.getLoc());
   p.finish();
-  program->setAttr("tile.prediction", predict(context, *kind));
+  program->setAttr("tile.prediction", predict(context, *kind, program));
+  program->removeAttr("tile.live");
   return success();
 }
 

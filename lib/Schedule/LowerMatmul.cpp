@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attn;
@@ -40,7 +41,10 @@ static FailureOr<LiveKeys> liveKeys(const KernelContext &kernel, ProgramBuilder 
         emitLiveKeys(p, values, masks, firstRow, lastRow, length);
     if (failed(live))
       return failure();
-    return LiveKeys{p.mul(p.floorDiv(live->low, step), p.constant(step)), live->high};
+    LiveKeys keys{p.mul(p.floorDiv(live->low, step), p.constant(step)), live->high};
+    if (!row.empty() && (keys.high != length || !matchPattern(keys.low, m_Zero())))
+      sayLive(p, row, axes.contracted);
+    return keys;
   }
   return LiveKeys{zero, length};
 }

@@ -104,6 +104,8 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
       return failure();
     begin = p.mul(p.floorDiv(live->low, p.columns), step);
     end = live->high;
+    if (!row.empty() && (end != length || !matchPattern(begin, m_Zero())))
+      sayLive(p, row, key);
     if (end != length) // Whole pieces, so that a lane's loads stay together.
       loadEnd = p.min(length, p.mul(p.ceilDiv(end, 16), p.constant(16)));
   }
