@@ -21,6 +21,16 @@ def Tile_GroupIdOp : Tile_Op<"group_id", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+def Tile_FirstThreadOp : Tile_Op<"first_thread", [Pure]> {
+  let summary = "Whether this is the first thread of the block";
+  let description = [{
+    For programs without roles (tile.specialize), whose first thread starts the
+    copies. Not uniform: only what one thread may do can depend on it.
+  }];
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def Tile_LoadBoxOp : Tile_Op<"load_box", [Pure]> {
   let summary = "Reads a tile through a tensor map; zero outside the tensor";
   let description = [{

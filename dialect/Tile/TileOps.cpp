@@ -28,8 +28,16 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
-  return verifySameElement(*this, tileOf(getValue()),
-                           getView().getType().getElement());
+  Type element = getView().getType().getElement();
+  if (getStaged()) {
+    auto view = getView().getDefiningOp<ViewOp>();
+    int64_t bytes = view ? static_cast<int64_t>(view.getAligned()) *
+                               element.getIntOrFloatBitWidth() / 8
+                         : 0;
+    if (bytes == 0 || bytes % 16)
+      return emitOpError("staged needs a view whose rows are aligned to 16 bytes");
+  }
+  return verifySameElement(*this, tileOf(getValue()), element);
 }
 
 LogicalResult GatherOp::verify() {

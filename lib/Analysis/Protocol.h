@@ -1,11 +1,11 @@
 //===- Protocol.h - the warp groups' hand-over, run as an abstract machine ===//
 //
-// A specialised program (tile.specialize) is correct only if its roles never
-// wait for each other in a circle and never touch a stage that somebody else
-// still uses. Here the roles are executed without data: scalars are computed,
-// everything that happens to signals, stages and turns becomes a list of events
-// for each role, and the lists are run against each other in many orders, copies
-// landing early or late.
+// A program of warp groups, with roles (tile.specialize) or without, is correct
+// only if the groups never wait for each other in a circle and never touch a
+// stage that somebody else still uses. Here each group is executed without data:
+// scalars are computed, everything that happens to signals, stages and turns
+// becomes a list of events, and the lists are run against each other in many
+// orders, copies landing early or late.
 //
 // Found: a role that waits for ever; a stage refilled while a product may still
 // read it; a stage read before its copy has landed; more arrivals than a signal

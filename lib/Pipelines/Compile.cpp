@@ -307,8 +307,12 @@ static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) 
                                       "groups=2,columns=64,stages=2",
                                       "groups=2,columns=32,stages=2"};
   static const char *const mma[] = {"columns=32", "columns=16"};
+  static const char *const pipelined[] = {"columns=64", "columns=48", "columns=32",
+                                          "columns=16"};
   if (pipeline.level == "specialized")
     return wgmma;
+  if (pipeline.level == "pipelined" && pipeline.target == "sm_90a")
+    return pipelined;
   if (pipeline.level == "flash" || pipeline.level == "pipelined")
     return mma;
   return {};

@@ -211,13 +211,17 @@ static uint64_t encodeArg(const bundle::Program &program,
 /// The tensor map an argument asks for; nothing when it is optional and the strides
 /// do not allow it.
 static std::optional<MapShape> mapShape(const bundle::Program &program,
-                         const bundle::Kernel &kernel, const bundle::Arg &arg,
-                         const std::map<std::string, TensorRef> &tensors,
-                         const Arguments &arguments) {
+                                        const bundle::Level &level,
+                                        const bundle::Kernel &kernel,
+                                        const bundle::Arg &arg,
+                                        const std::map<std::string, TensorRef> &tensors,
+                                        const Arguments &arguments) {
   const bundle::Tensor *tensor = nullptr;
-  for (const bundle::Tensor &candidate : program.tensors)
-    if (candidate.name == arg.name)
-      tensor = &candidate;
+  for (const std::vector<bundle::Tensor> *list :
+       {&program.tensors, &level.temporaries})
+    for (const bundle::Tensor &candidate : *list)
+      if (candidate.name == arg.name)
+        tensor = &candidate;
   auto broken = [&](const std::string &what) {
     return DeviceError(fmt::format("bundle is broken: kernel {} maps {}; make it "
                                    "again with attnc",
@@ -318,7 +322,7 @@ Plan::Plan(Device &device, const bundle::Program &program,
         continue;
       }
       std::optional<MapShape> shape =
-          mapShape(program, level.kernels[i], arg, tensors, arguments);
+          mapShape(program, level, level.kernels[i], arg, tensors, arguments);
       // An empty tensor may have no address; nothing is read from this one.
       if (shape && !shape->data)
         shape->data = spare.data() ? spare.data()

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Schedule/KeyBounds.h"
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
 
@@ -72,15 +72,6 @@ static FailureOr<FlashParts> findParts(const KernelContext &kernel) {
   return parts;
 }
 
-/// The constant a scale multiplies by, if it is one.
-static std::optional<double> constantScale(ScaleOp scale) {
-  FloatAttr value;
-  if (matchPattern(scale->getRegion(0).front().getTerminator()->getOperand(0),
-                   m_Constant(&value)))
-    return value.getValueAsDouble();
-  return std::nullopt;
-}
-
 /// Takes a positive constant factor off scores that nothing uses yet but masks:
 /// masking commutes with it, and the softmax has it in its exponent. Gives the
 /// factor.
@@ -104,32 +95,6 @@ static double takeFactor(Value &scores) {
     scores = product.getLhs();
   product.erase();
   return factor * takeFactor(scores);
-}
-
-/// Every mask between the first matmul and the softmax. A mask kills keys when
-/// its minus infinity reaches the softmax: through masks and positive scales.
-static SmallVector<ScoreMask> collectMasks(const FlashParts &parts,
-                                           KernelOp kernel,
-                                           const MaskAxes &axes) {
-  llvm::DenseSet<Operation *> killing;
-  if (parts.softmax)
-    for (Value at = parts.probabilities; Operation *op = at.getDefiningOp();) {
-      if (auto mask = dyn_cast<MaskOp>(op)) {
-        killing.insert(op);
-        at = mask.getScores();
-        continue;
-      }
-      auto scale = dyn_cast<ScaleOp>(op);
-      if (!scale || constantScale(scale).value_or(-1) <= 0)
-        break;
-      at = scale.getScores();
-    }
-  SmallVector<ScoreMask> masks;
-  for (MaskOp mask : kernel.getBody().getOps<MaskOp>())
-    masks.push_back({analyzeMask(mask->getRegion(0).front().getTerminator()->getOperand(0),
-                                 axes),
-                     killing.contains(mask)});
-  return masks;
 }
 
 LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
@@ -197,11 +162,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   Value blockStart = parts.row.empty() ? zero : p.places[parts.row].start;
   Value rowStart = blockStart;
   if (grouped) {
-    p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));
-    Value group = tile::GroupIdOp::create(p.b, loc, p.b.getI32Type());
-    Value wide = arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), group);
-    rowStart = p.add(blockStart, p.mul(wide, p.constant(s.rows)));
-    p.places[parts.row].start = rowStart;
+    rowStart = placeGroup(p, parts.row, s.rows);
   }
   Value outStart = zero;
   if (p.places.contains(parts.out)) {
@@ -230,21 +191,20 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   };
   // A group of a ragged last block may have no row at all; it then takes the
   // last row's keys.
-  Value firstRow = rowStart;
-  if (grouped && s.groups > 1)
+  Value firstRow = rowStart, lastRow = lastOf(rowStart, s.rows);
+  if (grouped && !s.producer) { // All groups visit the block's keys.
+    firstRow = blockStart;
+    lastRow = lastOf(blockStart, s.rows * s.groups);
+  } else if (grouped && s.groups > 1) {
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
-  MaskAxes maskAxes{parts.row, parts.keyAxis, {}};
-  for (const std::string &axis : {parts.row, parts.keyAxis})
-    if (auto nest = kernel.axes.find(axis); nest != kernel.axes.end())
-      for (const std::string &part : {nest->second.group, nest->second.inner})
-        if (!part.empty())
-          maskAxes.nested.push_back(part);
+  }
   ElementwiseLowering outer(p, kernel.tensorOf);
-  SmallVector<ScoreMask> masks = collectMasks(parts, op, maskAxes);
+  SmallVector<ScoreMask> masks =
+      collectMasks(op, parts.softmax ? parts.probabilities : Value(),
+                   maskAxes(parts.row, parts.keyAxis, kernel.axes));
   Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
-      emitKeyBounds(p, outer, masks, firstRow, lastOf(rowStart, s.rows), keys,
-                    s.columns);
+      emitKeyBounds(p, outer, masks, firstRow, lastRow, keys, s.columns);
   if (failed(bounds))
     return failure();
   KeyHull hull{zero, p.constant(1, 32)};
@@ -289,7 +249,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     carried.push_back(body->addArgument(init.getType(), loc));
 
   p.columns = s.columns;
-  p.places[parts.keyAxis] = {AxisPlace::Column, n0};
+  p.places[parts.keyAxis] = {AxisPlace::Column, n0, Value()};
   bool tf32 = kernel.tf32 && query.element.isF32();
   // Without keys a map still covers one row; reading past it gives zeros.
   Value boxRow = n0;
@@ -308,7 +268,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       p.b, loc, DenseElementsAttr::get(scoreType, p.b.getF32FloatAttr(0)));
   Value dot = tile::DotOp::create(p.b, loc, scoreType, queryTile, keyTile, none,
                                   /*transposed=*/true, tf32);
-  if (grouped && s.columns % 64 == 0) // Whole slabs.
+  if (grouped && s.producer && s.columns % 64 == 0) // Whole slabs.
     p.boxRows = s.rows * s.groups;
   ElementwiseLowering inLoop(p, kernel.tensorOf);
   inLoop.define(parts.scores.getResult(), dot);
@@ -384,7 +344,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     return failure();
   p.columns = s.outColumns;
   if (!parts.out.empty())
-    p.places[parts.out] = {AxisPlace::Column, outStart};
+    p.places[parts.out] = {AxisPlace::Column, outStart, Value()};
   if (perOut.empty())
     return success();
   return storeResults(kernel, p, after, parts.row, parts.out, perOut);

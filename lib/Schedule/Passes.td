@@ -79,6 +79,57 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::func::FuncOp"> 
                            "::mlir::arith::ArithDialect"];
 }
 
+def SpecializeMatmulPass : Pass<"tile-specialize-matmul", "::mlir::func::FuncOp"> {
+  let summary = "One thread brings operands, warp groups multiply";
+  let description = [{
+    A program with `tile.groups` and no key loop becomes a `tile.specialize`: a
+    producer that fills a ring of `tile.stages` stages, one for each step along
+    the summed axis, through tensor maps, and consumer warp groups that multiply
+    and then do what follows the product. Other programs stay as they are.
+
+    Precondition: the program's one product reads its operands by
+    `tile.load_box`.
+    Postcondition: no `tile.dot` and no `tile.load_box` is left in it.
+
+    ```mlir
+    %a = tile.load_box %ma[%k, %m]
+    %b = tile.load_box %mb[%k, %n]
+    %c = tile.dot %a, %b transposed, %zero
+    // becomes
+    tile.specialize groups 2 producer registers 40 {
+      tile.signal_wait %empty[%slot] ...
+      tile.copy_box %ma[%k, %m] to %sa signal %full[%slot]
+      tile.copy_box %mb[%k, %n] to %sb signal %full[%slot]
+    } consumer registers 232 {
+      tile.signal_wait %full[%slot] ...
+      %c = tile.dot_async ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def PipelineKeysPass : Pass<"tile-pipeline-keys", "::mlir::func::FuncOp"> {
+  let summary = "Warp groups compute while their first thread brings tiles";
+  let description = [{
+    A program with `tile.groups` and `tile.producer = 0` gets rings of
+    `tile.stages` stages that the block's first thread fills through tensor maps,
+    `stages - 1` blocks ahead, and asynchronous products. With `tile.rotate` the
+    score product of a block is issued together with the value product of the
+    block before. Masked blocks come first, in a loop of their own; `tile.vote`
+    moves the running maximum by vote in live blocks. Other programs stay as they
+    are.
+
+    Precondition: operands of both products are read by `tile.load_box`; the
+    bounds of the key loop are the same for all groups.
+    Postcondition: no `tile.for_keys`, `tile.load_box` or `tile.mask` is left in
+    such a program.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def PersistTilesPass : Pass<"tile-persist-tiles", "::mlir::func::FuncOp"> {
   let summary = "A block works on one tile after the other";
   let description = [{

@@ -289,7 +289,7 @@ void ProgramBuilder::split(Value rest, ArrayRef<GridFactor> factors) {
           b, loc, arith::SubIOp::create(b, loc, count, constant(1, 32)), at);
     Value start = mul(arith::ExtSIOp::create(b, loc, i64, at),
                       constant(factor.tile));
-    places[factor.axis] = {factor.kind, start};
+    places[factor.axis] = {factor.kind, start, Value()};
   }
 }
 
@@ -325,7 +325,8 @@ void ProgramBuilder::placeTiles(ArrayRef<GridFactor> factors, Value keyBytes) {
   Value head = add(first, sub(rest, mul(row, here)));
   Value last = sub(rows, constant(1, 32));
   Value at = arith::ExtSIOp::create(b, loc, b.getI64Type(), sub(last, row));
-  places[factors[0].axis] = {factors[0].kind, mul(at, constant(factors[0].tile))};
+  places[factors[0].axis] = {factors[0].kind,
+                             mul(at, constant(factors[0].tile)), Value()};
   split(head, factors.drop_front());
 }
 
@@ -403,17 +404,21 @@ int64_t ProgramBuilder::alignment(const TensorInfo &tensor,
 }
 
 Value ProgramBuilder::view(const TensorInfo &tensor, StringRef rowAxis,
-                           StringRef columnAxis) {
+                           StringRef columnAxis, bool loading) {
   auto strideOf = [&](StringRef axis) {
     return axis.empty() || !llvm::is_contained(tensor.axes, axis)
                ? constant(0)
                : stride(tensor, axis);
   };
   int64_t aligned = columnAxis.empty() ? 0 : alignment(tensor, columnAxis);
+  Value columnEnd = length(columnAxis);
+  if (auto place = places.find(columnAxis);
+      loading && place != places.end() && place->second.loadEnd)
+    columnEnd = place->second.loadEnd;
   return tile::ViewOp::create(
       b, program.getLoc(),
       tile::ViewType::get(b.getContext(), tensor.element), pointer(tensor),
-      batchOffset(tensor), length(rowAxis), length(columnAxis),
+      batchOffset(tensor), length(rowAxis), columnEnd,
       strideOf(rowAxis), columnAxis.empty() ? constant(1) : strideOf(columnAxis),
       b.getI64IntegerAttr(aligned));
 }
@@ -438,7 +443,7 @@ Value ProgramBuilder::load(const TensorInfo &tensor) {
   if (rowAxis.empty() && columnAxis.empty())
     return tile::GatherOp::create(b, loc, tensor.element, pointer(tensor),
                                   batchOffset(tensor), constant(1, 1));
-  Value window = view(tensor, rowAxis, columnAxis);
+  Value window = view(tensor, rowAxis, columnAxis, /*loading=*/true);
   auto start = [&](StringRef axis) {
     return axis.empty() ? constant(0) : places[axis].start;
   };

@@ -40,6 +40,7 @@ using AxisTable = llvm::StringMap<AxisInfo>;
 struct AxisPlace {
   enum Kind { Batch, Row, Column } kind;
   mlir::Value start;
+  mlir::Value loadEnd; ///< Column: i64, loads see no further; null: the length.
 };
 
 /// One factor of the launch grid, see #tile.grid. Empty axis: length 1.
@@ -117,9 +118,10 @@ public:
   /// Elements to add to a tensor's base for the batch indices of this block.
   mlir::Value batchOffset(const TensorInfo &tensor);
   /// A window whose rows run along `rowAxis` and columns along `columnAxis`
-  /// (either may be empty: length 1).
+  /// (either may be empty: length 1). With `loading` columns end at their place's
+  /// `loadEnd`.
   mlir::Value view(const TensorInfo &tensor, llvm::StringRef rowAxis,
-                   llvm::StringRef columnAxis);
+                   llvm::StringRef columnAxis, bool loading = false);
   /// The tensor's elements for this block, broadcast by axis name: a scalar, a
   /// row value, a column value or a whole tile.
   mlir::Value load(const TensorInfo &tensor);

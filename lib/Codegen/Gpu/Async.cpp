@@ -57,6 +57,8 @@ LogicalResult GpuEmitter::emitAllocSignals(tile::AllocSignalsOp op) {
   for (int64_t i = 0; i < type.getCount(); ++i)
     t.assembly({}, {t.add(sharedBase, offset + 8 * i), t.c32(type.getArrivals())},
                "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
+  // The copy engine sees them; other threads after the next barrier.
+  t.assembly({}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
   return success();
 }
 
@@ -297,8 +299,7 @@ LogicalResult GpuEmitter::emitDotWait(tile::DotWaitOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GpuEmitter::emitSpecialize(tile::SpecializeOp op) {
-  // Signals are initialised above; everybody, the copy engine too, sees them.
-  t.assembly({}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
+  // Signals are initialised above; now everybody sees them.
   NVVM::Barrier0Op::create(t.b, t.loc);
   auto setRegisters = [&](const char *way, int64_t count) {
     t.assembly({}, {}, std::string("setmaxnreg.") + way + ".sync.aligned.u32 " +

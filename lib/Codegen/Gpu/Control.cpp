@@ -72,7 +72,11 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::NextTileOp>([&](auto o) { return emitNextTile(o); })
       .Case<tile::FinishTilesOp>([&](auto o) { return emitFinishTiles(o); })
       .Case<tile::GroupIdOp>([&](auto group) {
-        scalars[group.getResult()] = t.sub(roleGroup, t.c32(1));
+        scalars[group.getResult()] = consumerGroup();
+        return success();
+      })
+      .Case<tile::FirstThreadOp>([&](auto first) {
+        scalars[first.getResult()] = t.less(blockThread, t.c32(1));
         return success();
       })
       .Case<tile::AllocSlabsOp>([&](auto o) { return emitAllocSlabs(o); })
