@@ -2,6 +2,7 @@
 
 #include "dialect/Tile/Tile.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -286,3 +287,35 @@ LogicalResult SpecializeOp::verify() {
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// The timeline
+//===----------------------------------------------------------------------===//
+
+/// The lane of the program that `op` belongs to; an error when it has none.
+static LogicalResult verifyHasLane(Operation *op) {
+  auto program = op->getParentOfType<func::FuncOp>();
+  if (program && !program.getBody().front().getOps<OpenLaneOp>().empty())
+    return success();
+  return op->emitOpError("needs a tile.open_lane at the top of its program");
+}
+
+LogicalResult OpenLaneOp::verify() {
+  if (!getRecords().getType().getElement().isInteger(32))
+    return emitOpError("records must be a !tile.ptr<i32>");
+  if (getLanes() < 1 || getSteps() < 1 ||
+      getLanes() * getSteps() >= (uint64_t(1) << 30))
+    return emitOpError("lanes and steps must be positive, their product below "
+                       "2^30");
+  auto program = dyn_cast_or_null<func::FuncOp>((*this)->getParentOp());
+  if (!program)
+    return emitOpError("must stand at the top of a program");
+  for (auto other : program.getBody().front().getOps<OpenLaneOp>())
+    if (other != *this)
+      return emitOpError("stands in its program twice");
+  return success();
+}
+
+LogicalResult StampOp::verify() { return verifyHasLane(*this); }
+
+LogicalResult CloseLaneOp::verify() { return verifyHasLane(*this); }

@@ -213,6 +213,8 @@ private:
       return "a." + identifier(arg.name);
     case Arg::Kind::Scheduler:
       return "counter";
+    case Arg::Kind::Timeline: // Launchers launch the plain kernels.
+      return "0";
     case Arg::Kind::Map:
       return ""; // Encoded before the launch.
     case Arg::Kind::Pointer:

@@ -2,6 +2,7 @@
 
 #include "lib/Runtime/Launch.h"
 
+#include "lib/Bundle/Timeline.h"
 #include "lib/Runtime/Half.h"
 
 #include <fmt/format.h>
@@ -188,6 +189,7 @@ static uint64_t encodeArg(const bundle::Program &program,
     throw broken(fmt::format("unknown scalar '{}'", arg.name));
   }
   case bundle::Arg::Kind::Scheduler:
+  case bundle::Arg::Kind::Timeline:
   case bundle::Arg::Kind::Map: // See Plan.
   case bundle::Arg::Kind::Pointer:
   case bundle::Arg::Kind::Stride:
@@ -260,6 +262,20 @@ static std::optional<MapShape> mapShape(const bundle::Program &program,
   return shape;
 }
 
+/// Memory for a kernel's stamps, in which no lane has been opened.
+static void *stampBuffer(Device &device, const bundle::Kernel &kernel,
+                         Buffer &buffer) {
+  if (!kernel.stamps)
+    throw DeviceError(fmt::format("bundle is broken: kernel {} records stamps and "
+                                  "does not say how; make it again with attnc",
+                                  kernel.symbol));
+  int64_t bytes =
+      bundle::timelineBytes(kernel.stamps->lanes, kernel.stamps->steps);
+  buffer = Buffer(device, bytes);
+  device.fill(buffer.data(), 0, bytes);
+  return buffer.data();
+}
+
 Plan::Plan(Device &device, const bundle::Program &program,
            const bundle::Level &level, std::shared_ptr<Code> code,
            const Arguments &given, std::shared_ptr<Temporaries> temporaries)
@@ -314,6 +330,12 @@ Plan::Plan(Device &device, const bundle::Program &program,
           device.fill(counter.data(), 0, 8);
         }
         steps[i].slots.push_back(reinterpret_cast<uintptr_t>(counter.data()));
+        continue;
+      }
+      if (arg.kind == bundle::Arg::Kind::Timeline) {
+        steps[i].slots.push_back(
+            reinterpret_cast<uintptr_t>(stampBuffer(
+                device, level.kernels[i], steps[i].stamps)));
         continue;
       }
       if (arg.kind != bundle::Arg::Kind::Map) {

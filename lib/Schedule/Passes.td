@@ -186,4 +186,35 @@ def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def StampPhasesPass : Pass<"tile-stamp-phases", "::mlir::func::FuncOp"> {
+  let summary = "An attention program that records when each phase begins";
+  let description = [{
+    Every warp group gets a lane of the timeline, and a stamp stands wherever it
+    goes from one phase to another: waiting for operands, for a free stage or for
+    its turn, starting copies, the score product, the softmax, the value product,
+    the epilogue. The buffer becomes the program's last argument, of kind
+    `timeline`; `tile.timeline` says what the block's lanes are. Programs that do
+    not hold both products stay as they are.
+
+    Runs last: the passes before it neither see nor move stamps.
+
+    ```mlir
+    tile.wait 0
+    tile.barrier
+    %s = tile.dot %q, %k transposed, %zero : ...
+    // becomes
+    tile.stamp load_wait
+    tile.wait 0
+    tile.barrier
+    tile.stamp score
+    %s = tile.dot %q, %k transposed, %zero : ...
+    ```
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "1024", "lanes of the buffer">,
+    Option<"steps", "steps", "int64_t", "8192", "stamps that a lane has room for">
+  ];
+  let dependentDialects = ["::attn::tile::TileDialect"];
+}
+
 #endif

@@ -71,6 +71,9 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::TakeTileOp>([&](auto o) { return emitTakeTile(o); })
       .Case<tile::NextTileOp>([&](auto o) { return emitNextTile(o); })
       .Case<tile::FinishTilesOp>([&](auto o) { return emitFinishTiles(o); })
+      .Case<tile::OpenLaneOp>([&](auto o) { return emitOpenLane(o); })
+      .Case<tile::StampOp>([&](auto o) { return emitStamp(o); })
+      .Case<tile::CloseLaneOp>([&](auto o) { return emitCloseLane(o); })
       .Case<tile::GroupIdOp>([&](auto group) {
         scalars[group.getResult()] = consumerGroup();
         return success();

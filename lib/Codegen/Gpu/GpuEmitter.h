@@ -165,6 +165,12 @@ private:
   LogicalResult emitNextTile(tile::NextTileOp op);
   LogicalResult emitFinishTiles(tile::FinishTilesOp op);
 
+  //===--- Timeline.cpp -----------------------------------------------------===//
+  LogicalResult emitOpenLane(tile::OpenLaneOp op);
+  LogicalResult emitStamp(tile::StampOp op);
+  LogicalResult emitCloseLane(tile::CloseLaneOp op);
+  void emitStampOf(uint32_t phase);
+
   //===--- GpuEmitter.cpp ---------------------------------------------------===//
   Value scalar(Value value) { return scalars.lookup(value); }
   /// The slots of a tile, or of a scalar as a tile of one.
@@ -213,6 +219,7 @@ private:
   llvm::DenseMap<Value, SlabRing> slabRings;
   llvm::DenseMap<Value, SlabOperand> slabOperands;
   llvm::DenseMap<Value, int64_t> signalOffsets;
+  tile::OpenLaneOp lanes; ///< Null in a program that records nothing.
   int64_t allocated = 0;
   int64_t stagingOffset = 0, stagingBytes = 0; ///< Of staged stores; 0: none.
 };
