@@ -142,6 +142,19 @@ public:
     return "";
   }
 
+  /// Of one more launch: threads and buffers that live on are there already.
+  ExtraMemory extraMemory() {
+    ExtraMemory memory;
+    memory.workspace = workspaceBytes(level, arguments.lengths);
+    std::optional<int64_t> peak = peakRise([&] {
+      plan->launch();
+      device.synchronize();
+    });
+    if (level.target == "cpu")
+      memory.peak = peak;
+    return memory;
+  }
+
   GuardedTensor &tensor(const std::string &name) { return tensors.at(name); }
 
 private:
@@ -280,6 +293,8 @@ Outcome attn::check::checkLevel(runtime::Device &device,
   if (expected.theCase.kind == InputKind::Sliced)
     if (outcome.failure = runner->takesUnaligned(); !outcome.failure.empty())
       return outcome;
+  if (options.memory)
+    outcome.memory = runner->extraMemory();
   for (int i = 1; i < options.repeats; ++i)
     if (std::string at = firstDifference(outputs, runner->launch(0xff));
         !at.empty()) {

@@ -4,6 +4,7 @@
 
 #include "test/Run/Cases.h"
 #include "test/Run/Guarded.h"
+#include "test/Run/Memory.h"
 
 #include <optional>
 
@@ -28,11 +29,13 @@ struct Outcome {
   std::string failure;   ///< Empty when all is well.
   std::string cannotRun; ///< The launch was refused, with the reason.
   double worstRatio = 0; ///< Largest error over its tolerance.
+  std::optional<ExtraMemory> memory; ///< When asked for.
 };
 
 /// How a case is run.
 struct RunOptions {
   int repeats = 1; ///< Launches that must agree bit by bit with the first.
+  bool memory = false; ///< Measure what a launch needs besides its arguments.
 };
 
 /// Runs a level three times on a case, between guards and over poisoned memory:

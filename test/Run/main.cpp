@@ -171,6 +171,16 @@ private:
       what = "the launch was refused: " + outcome.cannotRun;
     }
     worst = std::max(worst, outcome.worstRatio);
+    if (outcome.memory) {
+      progress("");
+      fmt::print("{} {}: {} bytes besides arguments and results (temporaries "
+                 "{}, rise while it ran {}) -- {}\n",
+                 program.name, loaded.level->name, outcome.memory->total(),
+                 outcome.memory->workspace,
+                 outcome.memory->peak ? std::to_string(*outcome.memory->peak)
+                                      : "not measured",
+                 expected.theCase.options());
+    }
     if (what.empty()) {
       ++passed;
       return true;
@@ -296,6 +306,8 @@ int main(int argc, char **argv) {
   app.add_option("--repeats", options.run.repeats,
                  "launches of each case that must agree bit by bit")
       ->check(CLI::Range(1, 100000));
+  app.add_flag("--memory", options.run.memory,
+               "print the memory each launch needs besides its arguments");
   app.add_option("--bind", options.bindTexts, "fixed lengths and scalars");
   app.add_option("--work", options.cases.work,
                  "multiply-adds of a case, above which it gets fewer heads")
