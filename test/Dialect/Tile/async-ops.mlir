@@ -9,6 +9,8 @@ func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf3
                              %m: tensor<64x1xf32>, %p: tensor<64x1xi1>) {
   // CHECK: tile.group_id : i32
   %g = tile.group_id : i32
+  // CHECK: tile.first_thread : i1
+  %first = tile.first_thread : i1
   // CHECK: tile.load_box %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] : <bf16> -> tensor<64x64xbf16>
   %q = tile.load_box %map[%i, %i, %i] : !tile.map<bf16> -> tensor<64x64xbf16>
   // CHECK: %{{.+}}, %[[C:.+]], %[[MOVED:.+]] = tile.running_max running %{{.+}}, %{{.+}} factor 1.250000e-01 : tensor<64x64xf32>, tensor<64x1xf32>
