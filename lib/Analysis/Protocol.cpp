@@ -24,10 +24,10 @@ constexpr int64_t kWarpsPerGroup = 4;
 constexpr size_t kMostEvents = 1 << 20;
 
 struct Event {
-  enum Kind { Wait, Arrive, Copy, Dot, DotWait, TurnWait, TurnPass } kind;
+  enum Kind { Wait, Arrive, Copy, Read, Dot, DotWait, TurnWait, TurnPass } kind;
   int64_t signal = -1; ///< Wait, Arrive, Copy: number of the memory barrier.
   int64_t count = 0;   ///< Wait: parity. Arrive: arrivals. DotWait: pending.
-  std::vector<int64_t> stages; ///< Copy: the one filled. Dot: those read.
+  std::vector<int64_t> stages; ///< Copy: the one filled. Read, Dot: those read.
   Operation *op = nullptr;
 };
 
@@ -90,6 +90,7 @@ static bool takesPart(Operation *op) {
   return op
       ->walk([](Operation *inner) {
         return isa<tile::SignalWaitOp, tile::SignalArriveOp, tile::CopyBoxOp,
+                   tile::SlabLoadOp,
                    tile::DotAsyncOp, tile::DotWaitOp, tile::TurnWaitOp,
                    tile::TurnPassOp, tile::PostTileOp, tile::TakeTileOp>(inner)
                    ? WalkResult::interrupt()
@@ -204,6 +205,14 @@ LogicalResult Role::operation(Operation *op) {
                 read.getSlabs().getType().getStages(), *stageBase, stage))
       return failure();
     stageOf[read.getResult()] = stage;
+    return success();
+  }
+  if (auto read = dyn_cast<tile::SlabLoadOp>(op)) {
+    Event e{Event::Read, -1, 0, {0}, op};
+    if (!slotOf(op, read.getSlabs(), read.getSlot(),
+                read.getSlabs().getType().getStages(), *stageBase, e.stages[0]))
+      return failure();
+    add(e);
     return success();
   }
   if (auto dot = dyn_cast<tile::DotAsyncOp>(op)) {
@@ -381,6 +390,10 @@ struct Machine {
       copies.push_back({e.signal, stage});
       return "";
     }
+    case Event::Read:
+      if (!landed[e.stages[0]])
+        return who(role) + " reads a stage before its copy has landed: " + place(e);
+      return "";
     case Event::Dot:
       for (int64_t stage : e.stages) {
         if (!landed[stage])
@@ -527,6 +540,7 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
       std::string kind = text("kind");
       role.set(argument, kind == "length"   ? lookUp(run.lengths, text("axis"), 1)
                          : kind == "scalar" ? lookUp(run.scalars, text("name"), 0)
+                         : kind == "stride" ? run.stride
                                             : 1);
     }
     LogicalResult followed = success();

@@ -27,6 +27,7 @@ namespace attn {
 struct ProtocolRun {
   std::map<std::string, int64_t> lengths; ///< Of axes; others are 1.
   std::map<std::string, int64_t> scalars; ///< Scalar arguments; others are 0.
+  int64_t stride = 8;   ///< Of every axis; multiples of 8 let optional maps be.
   int64_t block = 0;    ///< The block that is run.
   int64_t launched = 1; ///< Blocks of the launch (persistent programs).
   int64_t orders = 20;  ///< Interleavings tried.

@@ -31,7 +31,12 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
     if (s.groups > 0) { // Slabs of 64 columns; signals and a word besides.
       int64_t depth = roundUp(problem.contracted, 64);
       int64_t step = s.columns * (depth + roundUp(s.outColumns, 64));
-      return (64 * s.groups * depth + s.stages * step) * problem.bytes + 1024;
+      int64_t captured =
+          s.producer && s.columns % 64 == 0
+              ? 64 * s.groups * s.columns * problem.captured
+              : 0;
+      return (64 * s.groups * depth + s.stages * step) * problem.bytes +
+             s.stages * captured + 1024;
     }
     int64_t query = s.rows * roundUp(problem.contracted, 16);
     int64_t step =
@@ -203,7 +208,8 @@ static Schedule choosePipelined(const Problem &problem,
   return s;
 }
 
-static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
+static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem,
+                                                       int64_t sharedPerBlock) {
   if (problem.f32)
     return std::string("wgmma takes 16-bit operands; use --target=sm_80 or cpu "
                        "for f32, or f16 or bf16 tensors");
@@ -225,6 +231,14 @@ static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
       s.turns = row.turns;
       s.vote = 1;
       s.persistent = row.persistent;
+      if (problem.captured > 0) {
+        // Whole slabs, as many as fit; four groups lack the registers.
+        s.groups = std::min<int64_t>(s.groups, 3);
+        s.columns = 64;
+        s.stages = 4;
+        while (s.stages > 1 && sharedBytes(problem, s) > sharedPerBlock)
+          --s.stages;
+      }
       return s;
     }
   return fmt::format("head dimensions {} and {} are beyond 256; use "
@@ -255,7 +269,7 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
                          "length; add it to the where clause or pass --bind "
                          "AXIS=LENGTH");
     if (target.unit == Unit::Wgmma && !target.pipelined)
-      return chooseWgmma(problem);
+      return chooseWgmma(problem, target.sharedPerBlock);
     // Operands the copy engine cannot fetch keep the form of older GPUs.
     if (target.unit == Unit::Wgmma && fitsWgmma(problem))
       return choosePipelined(problem, target);

@@ -39,6 +39,9 @@ struct Problem {
   bool resultRows = false;
   /// Some key blocks may be dead for some rows: the kernel has masks.
   bool uneven = false;
+  /// Flash: bytes that score functions read for each row and key from tensors
+  /// that the copy engine can bring, in rows of keys.
+  int64_t captured = 0;
 };
 
 enum class Unit {

@@ -64,6 +64,46 @@ static bool fitFlashBoxes(KernelOp kernel, MatmulOp first) {
          });
 }
 
+/// See Problem::captured.
+static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
+  StringRef keyAxis;
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
+      keyAxis = softmax.getOver();
+    if (auto matmul = dyn_cast<MatmulOp>(op); matmul && matmul != first)
+      keyAxis = matmul.getOver();
+  }
+  auto onlyIn = [](const std::string &axis, ArrayRef<std::string> in,
+                   ArrayRef<std::string> out) {
+    return llvm::is_contained(in, axis) && !llvm::is_contained(out, axis);
+  };
+  SmallVector<std::string> query = axesOf(first.getA()), key = axesOf(first.getB());
+  if (llvm::is_contained(query, keyAxis))
+    std::swap(query, key);
+  llvm::SetVector<Value> tensors;
+  for (Operation &op : kernel.getBody().front())
+    if (isa<MapOp, ScaleOp, MaskOp>(op))
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+            if (!operand.getDefiningOp() ||
+                operand.getDefiningOp()->getParentOp() != kernel)
+              tensors.insert(operand);
+      });
+  int64_t bytes = 0;
+  for (Value tensor : tensors) {
+    SmallVector<std::string> axes = axesOf(tensor);
+    auto type = cast<RankedTensorType>(tensor.getType()).getElementType();
+    bool rows = llvm::any_of(axes, [&](const std::string &axis) {
+      return onlyIn(axis, query, key);
+    });
+    if (rows && axes.back() == keyAxis && axes.size() <= 5 &&
+        (type.isF16() || type.isBF16()))
+      bytes += 2;
+  }
+  return bytes;
+}
+
 /// Problem::boxes of a kernel with one matmul: its rows come with the summed axis
 /// innermost, its columns with either axis.
 static bool fitMatmulBoxes(MatmulOp matmul, const MatmulAxes &axes) {
@@ -123,6 +163,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
         resultRows(kernel, roles.column);
   } else {
     problem.boxes = fitFlashBoxes(kernel, first);
+    problem.captured = capturedBytes(kernel, first);
   }
   // The innermost axis of the result is its column axis.
   SmallVector<std::string> resultAxes = axesOf(result);

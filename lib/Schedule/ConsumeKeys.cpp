@@ -40,16 +40,38 @@ FailureOr<KeyLoop> attn::takeApart(tile::ForKeysOp op) {
     if (!isa<tile::DotOp, tile::LoadBoxOp, tile::RescaleOp>(inner) &&
         &inner != loop.round)
       loop.softmax.push_back(&inner);
+  for (auto load : op.getBody().getOps<tile::LoadMappedOp>())
+    loop.captured.push_back(load);
   // Operands are 16 bits wide here, so a level that stores the scores rounds them
-  // to 2^-9 of their size; the instruction is off by 2^-11.
-  for (Operation *inner : loop.softmax)
+  // to 2^-9 of their size; the instruction is off by 2^-11, and an index times a
+  // slope by 2^-16 of the slope when it is taken apart.
+  for (Operation *inner : loop.softmax) {
     if (auto tanh = dyn_cast<math::TanhOp>(inner))
       tanh.setFastmath(arith::FastMathFlags::afn);
+    if (auto product = dyn_cast<arith::MulFOp>(inner))
+      product.setFastmath(arith::FastMathFlags::reassoc);
+  }
   return loop;
 }
 
+SmallVector<Value> KeyConsumer::State::positions() const {
+  SmallVector<Value> all{key.slot, key.phase, value.slot, value.phase};
+  for (Ring ring : captured)
+    all.append({ring.slot, ring.phase});
+  return all;
+}
+
+void KeyConsumer::State::move(ValueRange positions) {
+  key = {positions[0], positions[1]};
+  value = {positions[2], positions[3]};
+  captured.clear();
+  for (size_t i = 4; i < positions.size(); i += 2)
+    captured.push_back({positions[i], positions[i + 1]});
+}
+
 SmallVector<Value> KeyConsumer::State::flat() const {
-  SmallVector<Value> all{key.slot, key.phase, value.slot, value.phase, accumulator};
+  SmallVector<Value> all = positions();
+  all.push_back(accumulator);
   if (probability)
     all.push_back(probability);
   all.append(sums);
@@ -59,13 +81,14 @@ SmallVector<Value> KeyConsumer::State::flat() const {
 KeyConsumer::State KeyConsumer::State::from(const State &before, ValueRange all) {
   State s;
   s.query = before.query;
-  s.key = {all[0], all[1]};
-  s.value = {all[2], all[3]};
-  s.accumulator = all[4];
+  size_t positions = 4 + 2 * before.captured.size();
+  s.move(all.take_front(positions));
+  all = all.drop_front(positions);
+  s.accumulator = all[0];
   bool rotated = before.probability != nullptr;
   if (rotated)
-    s.probability = all[5];
-  s.sums.assign(all.begin() + (rotated ? 6 : 5), all.end());
+    s.probability = all[1];
+  s.sums.assign(all.begin() + (rotated ? 2 : 1), all.end());
   return s;
 }
 
@@ -87,6 +110,24 @@ void KeyConsumer::reserve(bool queryAgain) {
   valueFull = signals(stages, 1);
   keyEmpty = signals(stages, 4 * groups);
   valueEmpty = signals(stages, 4 * groups);
+  for (tile::LoadMappedOp load : loop.captured)
+    captured.push_back({load, slabs(load, stages, 64 * groups),
+                        signals(stages, 1), signals(stages, 4 * groups)});
+}
+
+void KeyConsumer::fillCaptured(Value keyStart, SmallVectorImpl<Ring> &rings) {
+  for (auto [tensor, ring] : llvm::zip_equal(captured, rings)) {
+    auto mapped = scf::IfOp::create(b, loc, tensor.load.getMapped(),
+                                    /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(mapped.thenBlock());
+      tile::SignalWaitOp::create(b, loc, tensor.empty, ring.slot, other(ring.phase));
+      copy(tensor.load.getMap(), tensor.load.getAt(), loop.start(), keyStart,
+           tensor.slabs, tensor.full, ring.slot);
+    }
+    ring = advance(ring, stages);
+  }
 }
 
 /// The keys' stage is free; after a group's lowest block the queries are, too.
@@ -120,11 +161,14 @@ Value KeyConsumer::valuesDone(State &state, Value accumulator) {
   return done;
 }
 
-Value KeyConsumer::issueScores(const State &state) {
-  Value row = b.createOrFold<arith::MulIOp>(
+Value KeyConsumer::firstRow() {
+  return b.createOrFold<arith::MulIOp>(
       loc, tile::GroupIdOp::create(b, loc, b.getI32Type()), c32(64));
+}
+
+Value KeyConsumer::issueScores(const State &state) {
   Value query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
-                                         c32(0), row);
+                                         c32(0), firstRow());
   Value key = tile::SlabReadOp::create(b, loc, loop.key.getType(), keySlabs,
                                        state.key.slot, c32(0));
   return tile::DotAsyncOp::create(b, loc, loop.scores.getType(), query, key,
@@ -132,18 +176,47 @@ Value KeyConsumer::issueScores(const State &state) {
                                   /*fence=*/true);
 }
 
-KeyConsumer::Softmaxed KeyConsumer::softmax(Value keyStart, Value scores,
-                                            ValueRange sums, bool live) {
+/// This group's rows of a captured tile: from its stage, which is then free, or
+/// straight from memory when the launch has no map of the tensor.
+Value KeyConsumer::takeCaptured(const CapturedStages &tensor, Ring ring,
+                                IRMapping &map) {
+  tile::LoadMappedOp load = tensor.load;
+  auto either = scf::IfOp::create(b, loc, load.getType(), load.getMapped(),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(either.thenBlock());
+  tile::SignalWaitOp::create(b, loc, tensor.full, ring.slot, ring.phase);
+  Value staged = tile::SlabLoadOp::create(b, loc, load.getType(), tensor.slabs,
+                                          ring.slot, firstRow());
+  tile::SignalArriveOp::create(b, loc, tensor.empty, ring.slot, Value());
+  scf::YieldOp::create(b, loc, staged);
+  b.setInsertionPointToStart(either.elseBlock());
+  Value direct = tile::LoadOp::create(
+      b, loc, load.getType(), map.lookupOrDefault(load.getView()),
+      map.lookupOrDefault(load.getRow()), map.lookupOrDefault(load.getColumn()));
+  scf::YieldOp::create(b, loc, direct);
+  return either.getResult(0);
+}
+
+KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
+                                            Value scores, bool live) {
   Softmaxed result;
   IRMapping &map = result.map;
   Block &body = loop.op.getBody().front();
   map.map(body.getArgument(0), c32(0));
   map.map(loop.start(), keyStart);
   map.map(loop.scores.getResult(), scores);
-  for (auto [i, value] : llvm::enumerate(sums))
+  for (auto [i, value] : llvm::enumerate(state.sums))
     map.map(loop.carried(1 + i), value);
   SmallVector<tile::MaskOp> masks;
+  size_t next = 0;
   for (Operation *op : loop.softmax) {
+    if (isa<tile::LoadMappedOp>(op)) {
+      Ring &ring = state.captured[next];
+      map.map(op->getResult(0), takeCaptured(captured[next++], ring, map));
+      ring = advance(ring, stages);
+      continue;
+    }
     Operation *copy = b.clone(*op, map);
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
@@ -186,7 +259,7 @@ void KeyConsumer::first(State &state, Value keyStart) {
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(keyStart, scores, state.sums, /*live=*/false);
+  Softmaxed done = softmax(state, keyStart, scores, /*live=*/false);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
 }
@@ -205,7 +278,7 @@ void KeyConsumer::rotatedStep(State &state, Value keyStart, bool live) {
   if (turns == 2)
     tile::TurnPassOp::create(b, loc, groups);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(keyStart, scores, state.sums, live);
+  Softmaxed done = softmax(state, keyStart, scores, live);
   state.accumulator = valuesDone(state, accumulator);
   rescale(state, done);
   state.sums = done.sums;
@@ -219,7 +292,7 @@ void KeyConsumer::plainStep(State &state, Value keyStart, bool live) {
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(keyStart, scores, state.sums, live);
+  Softmaxed done = softmax(state, keyStart, scores, live);
   rescale(state, done);
   state.sums = done.sums;
   State now = state;

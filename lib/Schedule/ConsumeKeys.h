@@ -32,6 +32,8 @@ struct KeyLoop {
   tile::LoadBoxOp query, key, value;
   tile::DotOp scores, values;
   tile::RescaleOp rescale; ///< Null without a softmax.
+  /// What score functions read of each row and key, brought like the keys.
+  llvm::SmallVector<tile::LoadMappedOp> captured;
   mlir::arith::TruncFOp round; ///< Probabilities to 16 bits.
   /// From the scores to the probabilities, in order; what the sums and maxima
   /// need as well.
@@ -46,6 +48,12 @@ struct KeyLoop {
 
 /// Fails with an error on the loop that says what does not fit.
 mlir::FailureOr<KeyLoop> takeApart(tile::ForKeysOp op);
+
+/// The stages of one captured tensor, each with the block's rows of its tile.
+struct CapturedStages {
+  tile::LoadMappedOp load;
+  mlir::Value slabs, full, empty;
+};
 
 /// Writes a consumer's steps.
 class KeyConsumer : public RingBuilder {
@@ -63,14 +71,19 @@ public:
 
   mlir::Value querySlabs, keySlabs, valueSlabs;
   mlir::Value queryFull, queryEmpty, keyFull, keyEmpty, valueFull, valueEmpty;
+  llvm::SmallVector<CapturedStages> captured;
 
   /// What a consumer carries from block to block.
   struct State {
     Ring query, key, value;
+    llvm::SmallVector<Ring> captured;
     mlir::Value accumulator;
     mlir::Value probability; ///< 16 bits; null where nothing is rotated.
     llvm::SmallVector<mlir::Value> sums; ///< Carried beside the accumulator.
 
+    /// In the rings of keys, values and captured tensors: slot, phase, ...
+    llvm::SmallVector<mlir::Value> positions() const;
+    void move(mlir::ValueRange positions);
     llvm::SmallVector<mlir::Value> flat() const;
     static State from(const State &before, mlir::ValueRange all);
   };
@@ -91,6 +104,9 @@ public:
                 valueEmpty, ring, stages);
   }
 
+  /// The same for captured tensors, where the launch has maps of them.
+  void fillCaptured(mlir::Value keyStart, llvm::SmallVectorImpl<Ring> &rings);
+
   /// All `total` (i32, at least 1) key blocks in rotated order, the last first.
   void rotated(State &state, mlir::Value total);
   /// The same in plain order.
@@ -110,12 +126,16 @@ private:
     llvm::SmallVector<mlir::Value> sums;
     mlir::IRMapping map;
   };
+  /// This group's first row within the block's, i32.
+  mlir::Value firstRow();
   mlir::Value issueScores(const State &state);
   void scoresDone(State &state, mlir::Value keyStart);
   mlir::Value issueValues(const State &state, bool fence);
   mlir::Value valuesDone(State &state, mlir::Value accumulator);
-  Softmaxed softmax(mlir::Value keyStart, mlir::Value scores,
-                    mlir::ValueRange sums, bool live);
+  Softmaxed softmax(State &state, mlir::Value keyStart, mlir::Value scores,
+                    bool live);
+  mlir::Value takeCaptured(const CapturedStages &tensor, Ring ring,
+                           mlir::IRMapping &map);
   mlir::Value rounded(mlir::Value probability);
   void rescale(State &state, const Softmaxed &done);
   void first(State &state, mlir::Value keyStart);

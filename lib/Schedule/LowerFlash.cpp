@@ -72,23 +72,29 @@ static FailureOr<FlashParts> findParts(const KernelContext &kernel) {
   return parts;
 }
 
-/// A positive constant scale that only masks separate from the softmax can move
-/// into its exponent: masking commutes with it. Null when there is none.
-static ScaleOp foldableScale(Value scores, MatmulOp first) {
-  while (scores.hasOneUse()) {
-    Operation *op = scores.getDefiningOp();
-    if (auto mask = dyn_cast_or_null<MaskOp>(op)) {
-      scores = mask.getScores();
-      continue;
-    }
-    auto scale = dyn_cast_or_null<ScaleOp>(op);
-    if (!scale)
-      return nullptr;
-    std::optional<double> factor = constantScale(scale);
-    bool usable = factor && *factor > 1e-30 && *factor < 1e30;
-    return usable ? scale : ScaleOp();
+/// Takes a positive constant factor off scores that nothing uses yet but masks:
+/// masking commutes with it, and the softmax has it in its exponent. Gives the
+/// factor.
+static double takeFactor(Value &scores) {
+  tile::MaskOp above;
+  Value at = scores;
+  auto unshared = [&] { return above ? at.hasOneUse() : at.use_empty(); };
+  while (auto mask = at.getDefiningOp<tile::MaskOp>()) {
+    if (mask.getZero() || !unshared())
+      return 1;
+    above = mask;
+    at = mask.getValue();
   }
-  return nullptr;
+  auto product = at.getDefiningOp<arith::MulFOp>();
+  double factor = product ? constantOf(product.getRhs()).value_or(0) : 0;
+  if (!unshared() || !(factor > 1e-30 && factor < 1e30))
+    return 1;
+  if (above)
+    above.getValueMutable().assign(product.getLhs());
+  else
+    scores = product.getLhs();
+  product.erase();
+  return factor * takeFactor(scores);
 }
 
 LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
@@ -216,10 +222,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   auto outType = RankedTensorType::get({s.rows, s.outColumns}, f32);
   SmallVector<Value> inits{arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
-  ScaleOp folded =
-      parts.softmax ? foldableScale(parts.probabilities, parts.scores) : ScaleOp();
-  double factor = kOneOverLn2 * (folded ? *constantScale(folded) : 1.0);
-  OnlineSoftmax online(p, factor);
+  OnlineSoftmax online(p);
   if (parts.softmax) {
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
@@ -265,20 +268,19 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       p.b, loc, DenseElementsAttr::get(scoreType, p.b.getF32FloatAttr(0)));
   Value dot = tile::DotOp::create(p.b, loc, scoreType, queryTile, keyTile, none,
                                   /*transposed=*/true, tf32);
+  if (grouped && s.producer && s.columns % 64 == 0) // Whole slabs.
+    p.boxRows = s.rows * s.groups;
   ElementwiseLowering inLoop(p, kernel.tensorOf);
   inLoop.define(parts.scores.getResult(), dot);
-  if (folded) {
-    FailureOr<Value> unscaled = inLoop.evaluate(folded.getScores());
-    if (failed(unscaled))
-      return failure();
-    inLoop.define(folded.getResult(), *unscaled);
-  }
   FailureOr<Value> scores = inLoop.evaluate(parts.probabilities);
   if (failed(scores))
     return failure();
+  p.boxRows = 0;
   Value tailed = p.expand(*scores, s.rows, s.columns);
   if (elementOf(tailed) != f32)
     tailed = arith::ExtFOp::create(p.b, loc, typeLike(tailed, f32), tailed);
+  if (parts.softmax)
+    online.factor = kOneOverLn2 * takeFactor(tailed);
   tailed = online.maskTail(tailed, parts.keyAxis, /*zero=*/!parts.softmax);
 
   SmallVector<Value> next;

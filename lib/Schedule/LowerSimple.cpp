@@ -84,7 +84,7 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
     if (failed(sink))
       return failure();
   }
-  OnlineSoftmax online(p, kOneOverLn2);
+  OnlineSoftmax online(p);
   OnlineSoftmax::State start = online.start(*sink);
 
   // Keys that masks of this kernel make dead for every row of the block are not

@@ -157,6 +157,8 @@ def CheckProtocolPass : Pass<"tile-check-protocol", "::mlir::func::FuncOp"> {
     Option<"block", "block", "int64_t", "0", "the block that is run">,
     Option<"launched", "launched", "int64_t", "1", "blocks of the launch">,
     Option<"orders", "orders", "int64_t", "20", "interleavings tried">,
+    Option<"stride", "stride", "int64_t", "8",
+           "stride of every axis in elements; multiples of 8 let optional maps be">,
     Option<"seed", "seed", "uint64_t", "1", "of interleavings and unknown integers">
   ];
 }
@@ -165,6 +167,11 @@ def ExpandRunningMaxPass : Pass<"tile-expand-running-max", "::mlir::func::FuncOp
   let summary = "Turn tile.running_max and tile.rescale into elementary operations";
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def ContractMultiplyAddPass : Pass<"tile-contract-multiply-add", "::mlir::func::FuncOp"> {
+  let summary = "x y + z of f32 as one operation, rounded once";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
@@ -177,6 +184,37 @@ def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
     Postcondition: no `tile.for_keys` and no `tile.mask` is left.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
+def StampPhasesPass : Pass<"tile-stamp-phases", "::mlir::func::FuncOp"> {
+  let summary = "An attention program that records when each phase begins";
+  let description = [{
+    Every warp group gets a lane of the timeline, and a stamp stands wherever it
+    goes from one phase to another: waiting for operands, for a free stage or for
+    its turn, starting copies, the score product, the softmax, the value product,
+    the epilogue. The buffer becomes the program's last argument, of kind
+    `timeline`; `tile.timeline` says what the block's lanes are. Programs that do
+    not hold both products stay as they are.
+
+    Runs last: the passes before it neither see nor move stamps.
+
+    ```mlir
+    tile.wait 0
+    tile.barrier
+    %s = tile.dot %q, %k transposed, %zero : ...
+    // becomes
+    tile.stamp load_wait
+    tile.wait 0
+    tile.barrier
+    tile.stamp score
+    %s = tile.dot %q, %k transposed, %zero : ...
+    ```
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "1024", "lanes of the buffer">,
+    Option<"steps", "steps", "int64_t", "8192", "stamps that a lane has room for">
+  ];
+  let dependentDialects = ["::attn::tile::TileDialect"];
 }
 
 #endif

@@ -14,6 +14,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <optional>
+
 namespace attn {
 
 /// A tensor in device memory, by name.
@@ -49,6 +51,9 @@ struct GridFactor {
   bool reversed = false; ///< Last tile first: the longest under a causal mask.
 };
 
+/// The float that every element of `value`, a scalar or a tile, is known to be.
+std::optional<double> constantOf(mlir::Value value);
+
 class ProgramBuilder {
 public:
   ProgramBuilder(mlir::OpBuilder builder, mlir::func::FuncOp program,
@@ -61,6 +66,9 @@ public:
   llvm::StringMap<AxisPlace> places;
   int64_t rows = 1;    ///< Tile rows.
   int64_t columns = 1; ///< Tile columns of score-like tiles.
+  /// Rows of the block when the copy engine may bring what score functions read
+  /// of each row and column (tile.load_mapped); 0: it may not.
+  int64_t boxRows = 0;
 
   /// Finds the block's place in every factor (fastest first) from its number
   /// and writes `tile.grid` down.
@@ -78,8 +86,10 @@ public:
   mlir::Value scalar(llvm::StringRef name, mlir::Type type);
   /// A tensor map whose boxes are `boxRows` along `rowAxis` and 64 along
   /// `columnAxis`; the tensor's other axes follow in its order, innermost first.
+  /// An `optional` map is left empty by a launch whose strides do not allow it.
   mlir::Value map(const TensorInfo &tensor, llvm::StringRef rowAxis,
-                  llvm::StringRef columnAxis, int64_t boxRows);
+                  llvm::StringRef columnAxis, int64_t boxRows,
+                  bool optional = false);
   /// The tile whose first element is at (row, column), both i64, read through
   /// that map.
   mlir::Value loadBox(const TensorInfo &tensor, llvm::StringRef rowAxis,
@@ -132,6 +142,13 @@ public:
   void finish();
 
 private:
+  /// Coordinates of (row, column) in a map, i32, innermost axis first.
+  llvm::SmallVector<mlir::Value> coordinates(const TensorInfo &tensor,
+                                             llvm::StringRef rowAxis,
+                                             llvm::StringRef columnAxis,
+                                             mlir::Value row, mlir::Value column);
+  /// Whether a launch can make the tensor's optional map (i1).
+  mlir::Value mapped(const TensorInfo &tensor);
   /// Number of tiles along a factor (i32).
   mlir::Value tilesAlong(const GridFactor &factor);
   void writeGrid(llvm::ArrayRef<GridFactor> factors);

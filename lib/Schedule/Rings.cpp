@@ -39,7 +39,7 @@ Ring RingBuilder::advance(Ring ring, int64_t stages) {
           arith::XOrIOp::create(b, loc, ring.phase, flip)};
 }
 
-Value RingBuilder::slabs(tile::LoadBoxOp load, int64_t count, int64_t rows) {
+Value RingBuilder::slabs(Value load, int64_t count, int64_t rows) {
   auto tile = cast<RankedTensorType>(load.getType());
   return tile::AllocSlabsOp::create(
       b, loc,
@@ -53,8 +53,8 @@ Value RingBuilder::signals(int64_t count, int64_t arrivals) {
       b, loc, tile::SignalsType::get(b.getContext(), count, arrivals));
 }
 
-void RingBuilder::copy(tile::LoadBoxOp load, Value position, Value at,
-                       Value slabs, Value signals, Value slot) {
+void RingBuilder::copy(Value from, ValueRange coordinates, Value position,
+                       Value at, Value slabs, Value signals, Value slot) {
   IRMapping map;
   if (position)
     map.map(position, at);
@@ -65,7 +65,7 @@ void RingBuilder::copy(tile::LoadBoxOp load, Value position, Value at,
   options.filter = [&](Operation *op) {
     return op->getParentOfType<func::FuncOp>() == program;
   };
-  for (Value coordinate : load.getAt())
+  for (Value coordinate : coordinates)
     (void)getBackwardSlice(coordinate, &slice, options);
   for (Operation *op : topologicalSort(slice)) {
     if (isa<tile::GroupIdOp>(op)) {
@@ -78,10 +78,10 @@ void RingBuilder::copy(tile::LoadBoxOp load, Value position, Value at,
     if (inside || moves)
       b.clone(*op, map);
   }
-  SmallVector<Value> coordinates;
-  for (Value v : load.getAt())
-    coordinates.push_back(map.lookupOrDefault(v));
-  tile::CopyBoxOp::create(b, loc, load.getMap(), coordinates, slabs, signals, slot);
+  SmallVector<Value> here;
+  for (Value v : coordinates)
+    here.push_back(map.lookupOrDefault(v));
+  tile::CopyBoxOp::create(b, loc, from, here, slabs, signals, slot);
 }
 
 Ring RingBuilder::fill(tile::LoadBoxOp load, Value position, Value at,

@@ -46,15 +46,20 @@ public:
   Ring advance(Ring ring, int64_t stages);
 
   /// `count` stages of `rows` rows that hold what `load` reads.
-  mlir::Value slabs(tile::LoadBoxOp load, int64_t count, int64_t rows);
+  mlir::Value slabs(mlir::Value load, int64_t count, int64_t rows);
   /// `count` signals that `arrivals` arrivals complete.
   mlir::Value signals(int64_t count, int64_t arrivals);
 
-  /// Copies `load`'s box to a stage. `position` is the value that moves with the
+  /// Copies a box of `map` to a stage. `position` is the value that moves with the
   /// loop (null: none), `at` what it is here. Coordinates are computed anew where
   /// the copy stands, for warp group 0.
+  void copy(mlir::Value map, mlir::ValueRange coordinates, mlir::Value position,
+            mlir::Value at, mlir::Value slabs, mlir::Value signals,
+            mlir::Value slot);
   void copy(tile::LoadBoxOp load, mlir::Value position, mlir::Value at,
-            mlir::Value slabs, mlir::Value signals, mlir::Value slot);
+            mlir::Value slabs, mlir::Value signals, mlir::Value slot) {
+    copy(load.getMap(), load.getAt(), position, at, slabs, signals, slot);
+  }
   /// Waits until the slot is free, fills it and moves on.
   Ring fill(tile::LoadBoxOp load, mlir::Value position, mlir::Value at,
             mlir::Value slabs, mlir::Value full, mlir::Value empty, Ring ring,

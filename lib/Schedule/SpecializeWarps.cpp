@@ -56,28 +56,32 @@ void Specializer::produce(Block *role) {
   Value last = sub(keys.getBlockCount(), c32(1));
   auto startOf = [&](Value index) { return blockStart(keys.getBlockBegin(), index); };
   Ring query{c32(0), role->getArgument(0)};
-  Ring key{role->getArgument(1), role->getArgument(2)};
-  Ring value{role->getArgument(3), role->getArgument(4)};
-  key = fillKeys(startOf(last), key);
+  State at;
+  at.move(role->getArguments().drop_front());
+  at.key = fillKeys(startOf(last), at.key);
   query = fill(loop.query, nullptr, nullptr, querySlabs, queryFull, queryEmpty,
                query, 1);
+  fillCaptured(startOf(last), at.captured);
   // Keys run one block ahead of values, as the consumers take them.
   auto blocks = scf::ForOp::create(
-      b, loc, c32(0), last, c32(1),
-      ValueRange{key.slot, key.phase, value.slot, value.phase},
-      [&](OpBuilder &inner, Location, Value i, ValueRange rings) {
+      b, loc, c32(0), last, c32(1), at.positions(),
+      [&](OpBuilder &inner, Location, Value i, ValueRange positions) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+        State now;
+        now.move(positions);
         Value block = sub(last, i);
-        Ring k = fillKeys(startOf(sub(block, c32(1))), {rings[0], rings[1]});
-        Ring v = fillValues(startOf(block), {rings[2], rings[3]});
-        scf::YieldOp::create(b, loc,
-                             ValueRange{k.slot, k.phase, v.slot, v.phase});
+        Value next = startOf(sub(block, c32(1)));
+        now.key = fillKeys(next, now.key);
+        now.value = fillValues(startOf(block), now.value);
+        fillCaptured(next, now.captured);
+        scf::YieldOp::create(b, loc, now.positions());
       });
-  value = fillValues(startOf(c32(0)), {blocks.getResult(2), blocks.getResult(3)});
-  tile::RoleEndOp::create(b, loc,
-                          ValueRange{query.phase, blocks.getResult(0),
-                                     blocks.getResult(1), value.slot, value.phase});
+  at.move(blocks.getResults());
+  at.value = fillValues(startOf(c32(0)), at.value);
+  SmallVector<Value> end{query.phase};
+  end.append(at.positions());
+  tile::RoleEndOp::create(b, loc, end);
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,28 +92,36 @@ void Specializer::produce(Block *role) {
 /// its turn once for each block but its first.
 void Specializer::handBack(State &state, Value count) {
   auto all = scf::ForOp::create(
-      b, loc, c32(0), count, c32(1),
-      ValueRange{state.key.slot, state.key.phase, state.value.slot,
-                 state.value.phase},
-      [&](OpBuilder &inner, Location, Value, ValueRange rings) {
+      b, loc, c32(0), count, c32(1), state.positions(),
+      [&](OpBuilder &inner, Location, Value, ValueRange positions) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
-        Ring k{rings[0], rings[1]}, v{rings[2], rings[3]};
-        tile::SignalWaitOp::create(b, loc, keyFull, k.slot, k.phase);
-        tile::SignalArriveOp::create(b, loc, keyEmpty, k.slot, Value());
-        tile::SignalWaitOp::create(b, loc, valueFull, v.slot, v.phase);
-        tile::SignalArriveOp::create(b, loc, valueEmpty, v.slot, Value());
+        State now;
+        now.move(positions);
+        auto handBackOne = [&](Value full, Value empty, Ring &ring) {
+          tile::SignalWaitOp::create(b, loc, full, ring.slot, ring.phase);
+          tile::SignalArriveOp::create(b, loc, empty, ring.slot, Value());
+        };
+        handBackOne(keyFull, keyEmpty, now.key);
+        handBackOne(valueFull, valueEmpty, now.value);
+        for (auto [tensor, ring] : llvm::zip_equal(captured, now.captured)) {
+          auto mapped = scf::IfOp::create(b, loc, tensor.load.getMapped(),
+                                          /*withElseRegion=*/false);
+          OpBuilder::InsertionGuard inside(b);
+          b.setInsertionPointToStart(mapped.thenBlock());
+          handBackOne(tensor.full, tensor.empty, ring);
+        }
         if (turns) {
           tile::TurnWaitOp::create(b, loc, groups);
           tile::TurnPassOp::create(b, loc, groups);
         }
-        k = advance(k, stages);
-        v = advance(v, stages);
-        scf::YieldOp::create(b, loc,
-                             ValueRange{k.slot, k.phase, v.slot, v.phase});
+        now.key = advance(now.key, stages);
+        now.value = advance(now.value, stages);
+        for (Ring &ring : now.captured)
+          ring = advance(ring, stages);
+        scf::YieldOp::create(b, loc, now.positions());
       });
-  state.key = {all.getResult(0), all.getResult(1)};
-  state.value = {all.getResult(2), all.getResult(3)};
+  state.move(all.getResults());
 }
 
 void Specializer::consume(Block *role) {
@@ -124,8 +136,7 @@ void Specializer::consume(Block *role) {
 
   State state;
   state.query = {c32(0), role->getArgument(0)};
-  state.key = {role->getArgument(1), role->getArgument(2)};
-  state.value = {role->getArgument(3), role->getArgument(4)};
+  state.move(role->getArguments().drop_front());
   state.accumulator = keys.getInits()[0];
   state.sums.assign(keys.getInits().begin() + 1, keys.getInits().end());
   bool alone = groups == 1;
@@ -139,10 +150,9 @@ void Specializer::consume(Block *role) {
   SmallVector<Value> results{state.accumulator};
   results.append(state.sums);
   keys.replaceAllUsesWith(results);
-  tile::RoleEndOp::create(b, loc,
-                          ValueRange{other(state.query.phase), state.key.slot,
-                                     state.key.phase, state.value.slot,
-                                     state.value.phase});
+  SmallVector<Value> end{other(state.query.phase)};
+  end.append(state.positions());
+  tile::RoleEndOp::create(b, loc, end);
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,7 +167,8 @@ void Specializer::run() {
                                           consumerRegisters, turns != 0);
   auto beginRole = [&](Region &region) {
     Block *role = b.createBlock(&region);
-    for (int64_t i = 0; i < 5; ++i) // Query phase, key and value rings.
+    // Query phase, the rings of keys, values and captured tensors.
+    for (size_t i = 0; i < 5 + 2 * captured.size(); ++i)
       role->addArgument(b.getI32Type(), loc);
     return role;
   };

@@ -150,6 +150,7 @@ private:
   LogicalResult emitSignalArrive(tile::SignalArriveOp op);
   LogicalResult emitCopyBox(tile::CopyBoxOp op);
   LogicalResult emitSlabRead(tile::SlabReadOp op);
+  LogicalResult emitSlabLoad(tile::SlabLoadOp op);
   LogicalResult emitDotAsync(tile::DotAsyncOp op);
   LogicalResult emitDotWait(tile::DotWaitOp op);
   LogicalResult emitSpecialize(tile::SpecializeOp op);
@@ -163,6 +164,12 @@ private:
   LogicalResult emitTakeTile(tile::TakeTileOp op);
   LogicalResult emitNextTile(tile::NextTileOp op);
   LogicalResult emitFinishTiles(tile::FinishTilesOp op);
+
+  //===--- Timeline.cpp -----------------------------------------------------===//
+  LogicalResult emitOpenLane(tile::OpenLaneOp op);
+  LogicalResult emitStamp(tile::StampOp op);
+  LogicalResult emitCloseLane(tile::CloseLaneOp op);
+  void emitStampOf(uint32_t phase);
 
   //===--- GpuEmitter.cpp ---------------------------------------------------===//
   Value scalar(Value value) { return scalars.lookup(value); }
@@ -212,6 +219,7 @@ private:
   llvm::DenseMap<Value, SlabRing> slabRings;
   llvm::DenseMap<Value, SlabOperand> slabOperands;
   llvm::DenseMap<Value, int64_t> signalOffsets;
+  tile::OpenLaneOp lanes; ///< Null in a program that records nothing.
   int64_t allocated = 0;
   int64_t stagingOffset = 0, stagingBytes = 0; ///< Of staged stores; 0: none.
 };
