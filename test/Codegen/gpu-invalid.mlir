@@ -110,6 +110,19 @@ func.func @key_loop(%p: !tile.ptr<f16>, %n: i64)
 
 // -----
 
+func.func @staged(%p: !tile.ptr<f32>, %n: i64)
+    attributes {tile.layout = #tile.accumulator<warps = 1, fragments = 1>, tile.grid = []} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %c = arith.constant dense<1.0> : tensor<16x16xf32>
+  %v = tile.view %p[%zero] size [%n, %n] stride [%n, %one] aligned 4 : !tile.ptr<f32>
+  // expected-error @+1 {{staged needs whole tiles of warp groups, a multiple of 8 columns}}
+  tile.store %c, %v[%zero, %zero] staged : tensor<16x16xf32>, !tile.view<f32>
+  return
+}
+
+// -----
+
 func.func @call(%p: !tile.ptr<f16>, %n: i64)
     attributes {tile.layout = #tile.accumulator<warps = 1, fragments = 1>, tile.grid = []} {
   %zero = arith.constant 0 : i64
