@@ -29,8 +29,16 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
-  return verifySameElement(*this, tileOf(getValue()),
-                           getView().getType().getElement());
+  Type element = getView().getType().getElement();
+  if (getStaged()) {
+    auto view = getView().getDefiningOp<ViewOp>();
+    int64_t bytes = view ? static_cast<int64_t>(view.getAligned()) *
+                               element.getIntOrFloatBitWidth() / 8
+                         : 0;
+    if (bytes == 0 || bytes % 16)
+      return emitOpError("staged needs a view whose rows are aligned to 16 bytes");
+  }
+  return verifySameElement(*this, tileOf(getValue()), element);
 }
 
 LogicalResult GatherOp::verify() {
@@ -171,6 +179,15 @@ LogicalResult LoadBoxOp::verify() {
                            getMap().getType().getElement());
 }
 
+LogicalResult LoadMappedOp::verify() {
+  if (failed(verifyCoordinates(*this, getAt().size())))
+    return failure();
+  if (getMap().getType().getElement() != getView().getType().getElement())
+    return emitOpError("map and view must hold the same type");
+  return verifySameElement(*this, tileOf(getResult()),
+                           getView().getType().getElement());
+}
+
 LogicalResult RunningMaxOp::verify() {
   RankedTensorType scores = tileOf(getScores());
   if (!scores.getElementType().isF32() ||
@@ -217,6 +234,20 @@ LogicalResult SlabReadOp::verify() {
   if (!rows || tile.getDimSize(1) > slabs.getColumns() ||
       tile.getElementType() != slabs.getElement())
     return emitOpError("must read all rows or 64 of ")
+           << slabs.getRows() << "x" << slabs.getColumns() << " of "
+           << slabs.getElement();
+  return success();
+}
+
+LogicalResult SlabLoadOp::verify() {
+  RankedTensorType tile = tileOf(getResult());
+  SlabsType slabs = getSlabs().getType();
+  if (failed(verifySlabs(*this, slabs)))
+    return failure();
+  if (tile.getDimSize(0) != 64 || slabs.getRows() % 64 ||
+      tile.getDimSize(1) != slabs.getColumns() ||
+      tile.getElementType() != slabs.getElement())
+    return emitOpError("must read 64 of ")
            << slabs.getRows() << "x" << slabs.getColumns() << " of "
            << slabs.getElement();
   return success();

@@ -75,6 +75,9 @@ struct Arg {
   std::vector<std::string> axes; ///< Map: innermost first, the first of stride 1.
   std::vector<int64_t> box;      ///< Map: elements along each axis; 128-byte
                                  ///< swizzle, zeros outside the tensor.
+  /// Map: may be left zero when a stride (of an axis longer than 1) is 0 or not a
+  /// multiple of 16 bytes; the kernel then reads another way.
+  bool optional = false;
 };
 
 struct GridAxis {

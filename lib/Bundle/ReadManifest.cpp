@@ -152,6 +152,8 @@ static Arg readArg(const Node &node) {
     if (arg.axes.size() < 2 || arg.axes.size() > 5 ||
         arg.box.size() != arg.axes.size())
       node.fail("a map has 2 to 5 axes and a box along each");
+    if (auto optional = node.find("optional"))
+      arg.optional = optional->boolean();
   } else {
     node.at("kind").fail(
         fmt::format("'{}' is not pointer, stride, length, scalar, map, scheduler "

@@ -43,6 +43,8 @@ static Json write(const Arg &arg) {
   if (arg.kind == Arg::Kind::Map) {
     j["axes"] = arg.axes;
     j["box"] = arg.box;
+    if (arg.optional)
+      j["optional"] = true;
   }
   return j;
 }

@@ -154,6 +154,7 @@ static bundle::Arg describeArgument(DictionaryAttr attribute) {
     arg.axes = stringList(attribute, "axes");
     auto box = attribute.getAs<DenseI64ArrayAttr>("box");
     arg.box.assign(box.asArrayRef().begin(), box.asArrayRef().end());
+    arg.optional = attribute.contains("optional");
   }
   arg.kind = kind == "scheduler" ? bundle::Arg::Kind::Scheduler
              : kind == "timeline" ? bundle::Arg::Kind::Timeline
@@ -328,8 +329,12 @@ static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) 
                                       "groups=2,columns=64,stages=2",
                                       "groups=2,columns=32,stages=2"};
   static const char *const mma[] = {"columns=32", "columns=16"};
+  static const char *const pipelined[] = {"columns=64", "columns=48", "columns=32",
+                                          "columns=16"};
   if (pipeline.level == "specialized")
     return wgmma;
+  if (pipeline.level == "pipelined" && pipeline.target == "sm_90a")
+    return pipelined;
   if (pipeline.level == "flash" || pipeline.level == "pipelined")
     return mma;
   return {};

@@ -84,11 +84,14 @@ void attn::addSchedulePasses(OpPassManager &pm,
     programs.addPass(createStageLoadsPass());
   const target::CompileTarget *target = target::findTarget(options.target);
   if (target && target->has(target::Feature::Wgmma)) {
+    programs.addPass(createSpecializeMatmulPass());
+    programs.addPass(createPipelineKeysPass());
     programs.addPass(createSpecializeWarpsPass());
     programs.addPass(createPersistTilesPass());
     programs.addPass(createExpandRunningMaxPass());
   }
   programs.addPass(createSplitKeyLoopPass());
+  programs.addPass(createContractMultiplyAddPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());

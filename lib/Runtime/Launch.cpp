@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 using namespace attn;
 using namespace attn::runtime;
@@ -209,15 +210,20 @@ static uint64_t encodeArg(const bundle::Program &program,
       fmt::format("the stride of axis '{}' in '{}'", arg.axis, arg.name));
 }
 
-/// The tensor map an argument asks for.
-static MapShape mapShape(const bundle::Program &program,
-                         const bundle::Kernel &kernel, const bundle::Arg &arg,
-                         const std::map<std::string, TensorRef> &tensors,
-                         const Arguments &arguments) {
+/// The tensor map an argument asks for; nothing when it is optional and the strides
+/// do not allow it.
+static std::optional<MapShape> mapShape(const bundle::Program &program,
+                                        const bundle::Level &level,
+                                        const bundle::Kernel &kernel,
+                                        const bundle::Arg &arg,
+                                        const std::map<std::string, TensorRef> &tensors,
+                                        const Arguments &arguments) {
   const bundle::Tensor *tensor = nullptr;
-  for (const bundle::Tensor &candidate : program.tensors)
-    if (candidate.name == arg.name)
-      tensor = &candidate;
+  for (const std::vector<bundle::Tensor> *list :
+       {&program.tensors, &level.temporaries})
+    for (const bundle::Tensor &candidate : *list)
+      if (candidate.name == arg.name)
+        tensor = &candidate;
   auto broken = [&](const std::string &what) {
     return DeviceError(fmt::format("bundle is broken: kernel {} maps {}; make it "
                                    "again with attnc",
@@ -240,7 +246,11 @@ static MapShape mapShape(const bundle::Program &program,
     shape.lengths.push_back(std::max<int64_t>(1, length));
     // The stride of an axis of one element is never used, but it is checked.
     shape.strides.push_back(length > 1 ? stride : kAlignment);
-    if (i > 0 && length > 1 && (stride % kAlignment != 0 || stride == 0))
+    bool usable = i == 0 || length <= 1 ||
+                  (stride % kAlignment == 0 && stride != 0);
+    if (!usable && arg.optional)
+      return std::nullopt;
+    if (!usable)
       throw LaunchError(fmt::format(
           "tensor {}: stride {} of axis {} is {}; copies into shared memory take "
           "multiples of 16 bytes, use level flash of target sm_80 or copy the "
@@ -333,14 +343,15 @@ Plan::Plan(Device &device, const bundle::Program &program,
                                            tensors, arguments));
         continue;
       }
-      MapShape shape =
-          mapShape(program, level.kernels[i], arg, tensors, arguments);
+      std::optional<MapShape> shape =
+          mapShape(program, level, level.kernels[i], arg, tensors, arguments);
       // An empty tensor may have no address; nothing is read from this one.
-      if (!shape.data)
-        shape.data = spare.data() ? spare.data()
-                                  : (spare = Buffer(device, 256)).data();
+      if (shape && !shape->data)
+        shape->data = spare.data() ? spare.data()
+                                   : (spare = Buffer(device, 256)).data();
+      bool needed = shape && steps[i].blocks > 0;
       maps.push_back(std::make_unique<TensorMap>(
-          steps[i].blocks > 0 ? device.encodeMap(shape) : TensorMap()));
+          needed ? device.encodeMap(*shape) : TensorMap()));
       steps[i].slots.push_back(reinterpret_cast<uintptr_t>(maps.back().get()));
     }
 }
