@@ -5,81 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Schedule/FlashParts.h"
 #include "lib/Schedule/KeyBounds.h"
 #include "lib/Schedule/Kernels.h"
-#include "lib/Schedule/MatmulAxes.h"
+#include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/OnlineSoftmax.h"
 
 #include "dialect/Attn/Attn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace attn;
-
-namespace {
-/// The parts of a flash kernel.
-struct FlashParts {
-  MatmulOp scores;          ///< query x key
-  OnlineSoftmaxOp softmax;  ///< Null in a body without softmax...
-  MatmulOp values;          ///< ...where this is probabilities x value.
-  Value probabilities;      ///< What the second matmul multiplies by.
-  Value value, query, key;
-  std::string keyAxis, contracted, row, out;
-};
-} // namespace
-
-static FailureOr<FlashParts> findParts(const KernelContext &kernel) {
-  KernelOp op = kernel.kernel;
-  FlashParts parts;
-  for (Operation &inner : op.getBody().front()) {
-    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(inner))
-      parts.softmax = softmax;
-    if (auto matmul = dyn_cast<MatmulOp>(inner))
-      (parts.scores ? parts.values : parts.scores) = matmul;
-  }
-  if (parts.softmax) {
-    parts.probabilities = parts.softmax.getScores();
-    parts.value = parts.softmax.getValues();
-    parts.keyAxis = parts.softmax.getOver().str();
-  } else {
-    parts.keyAxis = parts.values.getOver().str();
-    bool first = parts.values.getA().getDefiningOp() &&
-                 parts.values.getA().getDefiningOp()->getParentOp() == op;
-    parts.probabilities = first ? parts.values.getA() : parts.values.getB();
-    parts.value = first ? parts.values.getB() : parts.values.getA();
-    // Rounding happens here, after the tail is cleared.
-    if (auto round = parts.probabilities.getDefiningOp<RoundOp>())
-      parts.probabilities = round.getOperand();
-  }
-  parts.contracted = parts.scores.getOver().str();
-  parts.query = parts.scores.getA();
-  parts.key = parts.scores.getB();
-  if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis))
-    std::swap(parts.query, parts.key);
-  if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis) ||
-      llvm::is_contained(axesOf(parts.query), parts.keyAxis))
-    return op.emitError("exactly one operand of the first matmul must have the "
-                        "key axis '")
-           << parts.keyAxis << "'";
-  SmallVector<std::string> scoreAxes = axesOf(parts.probabilities);
-  parts.row = freeAxis(scoreAxes, axesOf(parts.value), parts.keyAxis, kernel.axes);
-  parts.out =
-      freeAxis(axesOf(parts.value), scoreAxes, parts.keyAxis, kernel.axes);
-  return parts;
-}
-
-/// The constant a scale multiplies by, if it is one.
-static std::optional<double> constantScale(ScaleOp scale) {
-  FloatAttr value;
-  if (matchPattern(scale->getRegion(0).front().getTerminator()->getOperand(0),
-                   m_Constant(&value)))
-    return value.getValueAsDouble();
-  return std::nullopt;
-}
 
 /// A positive constant scale that only masks separate from the softmax can move
 /// into its exponent: masking commutes with it. Null when there is none.
@@ -100,34 +37,8 @@ static ScaleOp foldableScale(Value scores, MatmulOp first) {
   return nullptr;
 }
 
-/// Every mask between the first matmul and the softmax. A mask kills keys when
-/// its minus infinity reaches the softmax: through masks and positive scales.
-static SmallVector<ScoreMask> collectMasks(const FlashParts &parts,
-                                           KernelOp kernel,
-                                           const MaskAxes &axes) {
-  llvm::DenseSet<Operation *> killing;
-  if (parts.softmax)
-    for (Value at = parts.probabilities; Operation *op = at.getDefiningOp();) {
-      if (auto mask = dyn_cast<MaskOp>(op)) {
-        killing.insert(op);
-        at = mask.getScores();
-        continue;
-      }
-      auto scale = dyn_cast<ScaleOp>(op);
-      if (!scale || constantScale(scale).value_or(-1) <= 0)
-        break;
-      at = scale.getScores();
-    }
-  SmallVector<ScoreMask> masks;
-  for (MaskOp mask : kernel.getBody().getOps<MaskOp>())
-    masks.push_back({analyzeMask(mask->getRegion(0).front().getTerminator()->getOperand(0),
-                                 axes),
-                     killing.contains(mask)});
-  return masks;
-}
-
 LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
-  FailureOr<FlashParts> found = findParts(kernel);
+  FailureOr<FlashParts> found = findFlashParts(kernel);
   if (failed(found))
     return failure();
   FlashParts &parts = *found;
@@ -227,25 +138,23 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   Value firstRow = rowStart;
   if (grouped && s.groups > 1)
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
-  MaskAxes maskAxes{parts.row, parts.keyAxis, {}};
-  for (const std::string &axis : {parts.row, parts.keyAxis})
-    if (auto nest = kernel.axes.find(axis); nest != kernel.axes.end())
-      for (const std::string &part : {nest->second.group, nest->second.inner})
-        if (!part.empty())
-          maskAxes.nested.push_back(part);
   ElementwiseLowering outer(p, kernel.tensorOf);
-  SmallVector<ScoreMask> masks = collectMasks(parts, op, maskAxes);
+  MeasuredKeys own;
+  const MeasuredKeys &measured = kernel.measured ? *kernel.measured : own;
+  if (!kernel.measured)
+    own.masks = collectMasks(kernel, parts);
   Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
-      emitKeyBounds(p, outer, masks, firstRow, lastOf(rowStart, s.rows), keys,
+      emitKeyBounds(p, outer, measured, firstRow, lastOf(rowStart, s.rows), keys,
                     s.columns);
   if (failed(bounds))
     return failure();
   KeyHull hull{zero, p.constant(1, 32)};
   if (grouped) {
     FailureOr<KeyHull> all =
-        emitKeyHull(p, outer, masks, blockStart,
-                    lastOf(blockStart, s.rows * s.groups), keys, s.columns);
+        emitKeyHull(p, outer, measured, blockStart,
+                    lastOf(blockStart, s.rows * s.groups), keys, s.columns,
+                    s.groups);
     if (failed(all))
       return failure();
     hull = *all;

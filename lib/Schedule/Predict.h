@@ -12,6 +12,10 @@ namespace attn {
 /// L2 cache. Flash kernels with masks compute live pairs only.
 mlir::ArrayAttr predict(const KernelContext &kernel, KernelKind kind);
 
+/// The same for the kernel that measures a flash kernel's masks.
+mlir::ArrayAttr predictMeasuredKeys(const KernelContext &kernel,
+                                    const MeasuredKeys &keys);
+
 } // namespace attn
 
 #endif // ATTN_LIB_SCHEDULE_PREDICT_H
