@@ -43,6 +43,8 @@ static Json write(const Arg &arg) {
   if (arg.kind == Arg::Kind::Map) {
     j["axes"] = arg.axes;
     j["box"] = arg.box;
+    if (arg.optional)
+      j["optional"] = true;
   }
   return j;
 }
@@ -86,6 +88,11 @@ static Json write(const Kernel &kernel) {
     j["resources"] = {{"registers", kernel.resources->registers},
                       {"spillBytes", kernel.resources->spillBytes},
                       {"sharedBytes", kernel.resources->sharedBytes}};
+  if (kernel.stamps)
+    j["stamps"] = {{"lanes", kernel.stamps->lanes},
+                   {"steps", kernel.stamps->steps},
+                   {"phases", kernel.stamps->phases},
+                   {"roles", kernel.stamps->roles}};
   return j;
 }
 
@@ -93,11 +100,14 @@ static Json write(const Level &level) {
   Json files = Json::object();
   for (const auto &[kind, file] : level.files)
     files[kind] = file;
-  return {{"name", level.name},
-          {"target", level.target},
-          {"temporaries", writeAll(level.temporaries)},
-          {"kernels", writeAll(level.kernels)},
-          {"files", files}};
+  Json j{{"name", level.name},
+         {"target", level.target},
+         {"temporaries", writeAll(level.temporaries)},
+         {"kernels", writeAll(level.kernels)},
+         {"files", files}};
+  if (!level.timeline.empty())
+    j["timeline"] = write(level.timeline.front());
+  return j;
 }
 
 static Json write(const Scalar &scalar) {

@@ -34,11 +34,15 @@ struct CompileOptions {
 };
 
 /// One level of one program: its manifest entry, and files by their name in the
-/// bundle. Fails with diagnostics.
+/// bundle; with `pipeline.timeline` its stamped kernels as well. Fails with
+/// diagnostics.
 struct CompiledLevel {
   bundle::Level level;
   std::map<std::string, std::string> files;
   std::string assembler; ///< Name of the assembler that ran, or "".
+  /// Why a level that was asked to record its phases (PipelineOptions::timeline)
+  /// has no such kernels.
+  std::string noTimeline;
 };
 mlir::FailureOr<CompiledLevel> compileLevel(mlir::MLIRContext &context,
                                             const spec::Module &module,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
 using namespace attn;
 using namespace attn::profile;
@@ -210,4 +211,45 @@ LevelTiming attn::profile::timeLevel(Device &device,
                                      const std::vector<Plan *> &sets,
                                      const TimingOptions &options) {
   return Timer(device, sets, options).run();
+}
+
+PairTiming attn::profile::timePair(Device &device,
+                                   const std::function<void()> &first,
+                                   const std::function<void()> &second,
+                                   const TimingOptions &options, unsigned seed) {
+  const std::function<void()> *ways[] = {&first, &second};
+  Buffer scratch;
+  if (options.flushBytes > 0)
+    scratch = Buffer(device, options.flushBytes);
+  auto start = device.createEvent(), end = device.createEvent();
+  auto once = [&](size_t way, uint8_t byte) {
+    if (options.flushBytes > 0)
+      device.fill(scratch.data(), byte, options.flushBytes);
+    device.record(*start);
+    (*ways[way])();
+    device.record(*end);
+    device.synchronize();
+    return device.milliseconds(*start, *end);
+  };
+  auto begin = Clock::now();
+  double round = 0;
+  do
+    round = once(0, 0) + once(1, 0);
+  while (options.warmup < 0 && millisecondsSince(begin) < 50);
+  int rounds = options.repeats > 0
+                   ? options.repeats
+                   : std::clamp(int(1000 / std::max(round, 1e-3)), 7, 51);
+  std::vector<double> samples[2], ratios;
+  std::minstd_rand random(seed + 1);
+  for (int i = 0; i < rounds; ++i) {
+    size_t leading = (random() >> 8) & 1;
+    for (size_t way : {leading, 1 - leading})
+      samples[way].push_back(once(way, uint8_t(i)));
+    ratios.push_back(samples[1].back() / std::max(samples[0].back(), 1e-9));
+  }
+  PairTiming timing;
+  timing.first = summarize(std::move(samples[0]));
+  timing.second = summarize(std::move(samples[1]));
+  timing.ratio = summarize(std::move(ratios)).median;
+  return timing;
 }

@@ -19,13 +19,24 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
   case KernelKind::Pointwise:
   case KernelKind::Rows:
     return 0;
-  case KernelKind::Matmul:
+  case KernelKind::Matmul: {
+    if (s.groups > 0) { // Slabs of 64 columns; signals besides.
+      int64_t step = (64 * s.groups + roundUp(s.columns, 64)) * roundUp(s.depth, 64);
+      int64_t result = s.staged ? 64 * s.groups * (s.columns + 8) : 0;
+      return s.stages * step * problem.bytes + result * problem.resultBytes + 2048;
+    }
     return s.stages * (s.rows + s.columns) * s.depth * problem.bytes;
+  }
   case KernelKind::Flash: {
     if (s.groups > 0) { // Slabs of 64 columns; signals and a word besides.
       int64_t depth = roundUp(problem.contracted, 64);
       int64_t step = s.columns * (depth + roundUp(s.outColumns, 64));
-      return (64 * s.groups * depth + s.stages * step) * problem.bytes + 1024;
+      int64_t captured =
+          s.producer && s.columns % 64 == 0
+              ? 64 * s.groups * s.columns * problem.captured
+              : 0;
+      return (64 * s.groups * depth + s.stages * step) * problem.bytes +
+             s.stages * captured + 1024;
     }
     int64_t query = s.rows * roundUp(problem.contracted, 16);
     int64_t step =
@@ -75,6 +86,36 @@ static Schedule chooseMatmul(const Problem &problem,
     s.columns = std::min<int64_t>(s.columns, 64);
     s.stages = 2;
   }
+  return s;
+}
+
+/// Warp groups on tiles that the copy engine brings. These kernels move memory:
+/// a matrix of scores is written or read once, the other operands come from the
+/// L2 cache, whose own rate asks for large tiles.
+static Schedule chooseWgmmaMatmul(const Problem &problem,
+                                  const ScheduleTarget &target) {
+  Schedule s;
+  s.rows = 64;
+  s.warps = 4;
+  s.persistent = 1;
+  int64_t width = problem.columns ? roundUp(problem.columns, 16) : 128;
+  // A short summed axis: a large result, written through shared memory.
+  if (problem.contracted > 0 && problem.contracted <= 256) {
+    s.groups = 2;
+    s.columns = std::min<int64_t>(width, 128);
+    s.depth = std::min<int64_t>(roundUp(problem.contracted, 16), 128);
+    s.staged = problem.resultRows;
+    s.stages = 4;
+  } else {
+    // A long one: four groups read the other operand half as often as two; 64 by
+    // 256 sums, or work on the result, need the registers of two.
+    s.columns = width <= 256 ? width : 128;
+    s.groups = s.columns <= 128 && problem.work <= 4 ? 4 : 2;
+    s.depth = 64;
+    s.stages = 6;
+  }
+  while (s.stages > 1 && sharedBytes(problem, s) > target.sharedPerBlock)
+    --s.stages;
   return s;
 }
 
@@ -141,7 +182,33 @@ static constexpr WgmmaRow kWgmmaRows[] = {
     {256, 256, true, 2, 64, 2, 1, 2},
 };
 
-static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
+/// Whether warp groups can take the two matmuls of a flash kernel.
+static bool fitsWgmma(const Problem &problem) {
+  return !problem.f32 && problem.boxes && problem.contracted <= 256 &&
+         problem.columns <= 256;
+}
+
+/// Warp groups that bring their own tiles: two groups share keys and values, which
+/// halves what a row asks of the L2 cache. Not measured yet.
+static Schedule choosePipelined(const Problem &problem,
+                                const ScheduleTarget &target) {
+  Schedule s;
+  s.rows = 64;
+  s.warps = 4;
+  s.groups = 2;
+  s.producer = 0;
+  s.vote = 1;
+  s.stages = 2;
+  s.outColumns = roundUp(problem.columns, 16);
+  int64_t largest = std::max(problem.contracted, s.outColumns);
+  s.columns = largest <= 64 ? 64 : largest <= 128 ? 128 : 64;
+  while (s.columns > 16 && sharedBytes(problem, s) > target.sharedPerBlock)
+    s.columns -= 16;
+  return s;
+}
+
+static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem,
+                                                       int64_t sharedPerBlock) {
   if (problem.f32)
     return std::string("wgmma takes 16-bit operands; use --target=sm_80 or cpu "
                        "for f32, or f16 or bf16 tensors");
@@ -163,6 +230,14 @@ static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem) {
       s.turns = row.turns;
       s.vote = 1;
       s.persistent = row.persistent;
+      if (problem.captured > 0) {
+        // Whole slabs, as many as fit; four groups lack the registers.
+        s.groups = std::min<int64_t>(s.groups, 3);
+        s.columns = 64;
+        s.stages = 4;
+        while (s.stages > 1 && sharedBytes(problem, s) > sharedPerBlock)
+          --s.stages;
+      }
       return s;
     }
   return fmt::format("head dimensions {} and {} are beyond 256; use "
@@ -178,6 +253,9 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
   case KernelKind::Rows:
     return chooseRows(problem, target);
   case KernelKind::Matmul:
+    // Operands the copy engine cannot fetch keep the form of older GPUs.
+    if (target.unit == Unit::Wgmma && problem.boxes && !problem.f32)
+      return chooseWgmmaMatmul(problem, target);
     s = chooseMatmul(problem, target);
     break;
   case KernelKind::Flash:
@@ -189,15 +267,20 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
       return std::string("the last axis of the value tensor must have a known "
                          "length; add it to the where clause or pass --bind "
                          "AXIS=LENGTH");
-    if (target.unit == Unit::Wgmma)
-      return chooseWgmma(problem);
+    if (target.unit == Unit::Wgmma && !target.pipelined)
+      return chooseWgmma(problem, target.sharedPerBlock);
+    // Operands the copy engine cannot fetch keep the form of older GPUs.
+    if (target.unit == Unit::Wgmma && fitsWgmma(problem))
+      return choosePipelined(problem, target);
     s = chooseFlash(problem, target);
     break;
   }
   if (target.unit == Unit::Cpu)
     return s;
+  // What fits every GPU since sm_86 leaves room for several blocks on later ones.
+  const int64_t mostShared = std::min(target.sharedPerBlock, ScheduleTarget().sharedPerBlock);
   // Give up stages first, then keys, then rows.
-  while (sharedBytes(problem, s) > target.sharedPerBlock) {
+  while (sharedBytes(problem, s) > mostShared) {
     if (s.stages > 2)
       --s.stages;
     else if (problem.kind == KernelKind::Matmul && s.depth > 16)
@@ -213,8 +296,8 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
       return fmt::format(
           "needs {} bytes of shared memory, the target allows {}; the smallest "
           "change that fits is a head dimension of at most {}",
-          sharedBytes(problem, s), target.sharedPerBlock,
-          (target.sharedPerBlock / problem.bytes - 16 * s.outColumns) / 32 /
+          sharedBytes(problem, s), mostShared,
+          (mostShared / problem.bytes - 16 * s.outColumns) / 32 /
               16 * 16);
   }
   return s;
@@ -228,15 +311,22 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
   if (s.groups < 1 || s.groups > 4)
     return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
                        s.groups);
-  if (s.turns > 2 || s.persistent > 2 || s.vote > 1)
-    return "turns and persistent are 0 to 2, vote is 0 or 1";
+  if (s.turns > 2 || s.persistent > 2 || s.vote > 1 || s.rotate > 1)
+    return "turns and persistent are 0 to 2, vote and rotate are 0 or 1";
+  if (s.producer && !s.rotate)
+    return "level specialized always rotates its loop; use level pipelined for "
+           "rotate=0";
+  if (!s.producer && (s.turns || s.persistent || s.stages < 2))
+    return "level pipelined has no turns and no persistent tiles, and needs at "
+           "least 2 stages; use level specialized";
   if (s.stages > 8 || s.columns > 256)
     return "at most 8 stages and 256 columns (keys a step)";
   int64_t bytes = sharedBytes(problem, s);
   if (bytes <= sharedPerBlock)
     return "";
   Schedule fewer = s;
-  while (fewer.stages > 1 && sharedBytes(problem, fewer) > sharedPerBlock)
+  while (fewer.stages > (s.producer ? 1 : 2) &&
+         sharedBytes(problem, fewer) > sharedPerBlock)
     --fewer.stages;
   while (fewer.columns > 16 && sharedBytes(problem, fewer) > sharedPerBlock)
     fewer.columns -= 16;
@@ -245,12 +335,20 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
                      bytes, sharedPerBlock, fewer.stages, fewer.columns);
 }
 
+/// Fields of an override for which 0 has a meaning.
+static bool mayBeZero(const std::string &item) {
+  for (const char *name : {"turns=", "vote=", "persistent=", "rotate="})
+    if (item.rfind(name, 0) == 0)
+      return true;
+  return false;
+}
+
 std::string attn::applyOverrides(const std::string &text, Schedule &s) {
   const std::map<std::string, int64_t *> fields = {
       {"rows", &s.rows},     {"columns", &s.columns}, {"warps", &s.warps},
       {"stages", &s.stages}, {"depth", &s.depth},     {"vector", &s.vector},
       {"groups", &s.groups}, {"turns", &s.turns},     {"vote", &s.vote},
-      {"persistent", &s.persistent}};
+      {"persistent", &s.persistent}, {"rotate", &s.rotate}};
   std::stringstream stream(text);
   std::string item;
   while (std::getline(stream, item, ',')) {
@@ -261,12 +359,11 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
                         ? 0
                         : std::strtoll(item.c_str() + equals + 1, &end, 10);
     if (field == fields.end() || value < 0 ||
-        (value == 0 && item.compare(0, 4, "turn") && item.compare(0, 4, "vote") &&
-         item.compare(0, 4, "pers")) ||
+        (value == 0 && !mayBeZero(item)) ||
         (end && *end))
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (positive numbers), and for warp "
-                         "groups groups=N,turns=N,vote=N,persistent=N",
+                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N",
                          item);
     *field->second = value;
   }

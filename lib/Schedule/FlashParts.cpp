@@ -5,9 +5,6 @@
 
 #include "dialect/Attn/Attn.h"
 
-#include "mlir/IR/Matchers.h"
-#include "llvm/ADT/DenseSet.h"
-
 using namespace mlir;
 using namespace attn;
 
@@ -51,41 +48,9 @@ FailureOr<FlashParts> attn::findFlashParts(const KernelContext &kernel) {
   return parts;
 }
 
-std::optional<double> attn::constantScale(ScaleOp scale) {
-  FloatAttr value;
-  if (matchPattern(scale->getRegion(0).front().getTerminator()->getOperand(0),
-                   m_Constant(&value)))
-    return value.getValueAsDouble();
-  return std::nullopt;
-}
-
-/// A mask kills keys when its minus infinity reaches the softmax: through masks and positive scales.
-SmallVector<ScoreMask> attn::collectMasks(const KernelContext &context,
+SmallVector<ScoreMask> attn::collectMasks(const KernelContext &kernel,
                                          const FlashParts &parts) {
-  KernelOp kernel = context.kernel;
-  MaskAxes axes{parts.row, parts.keyAxis, {}};
-  for (const std::string &axis : {parts.row, parts.keyAxis})
-    if (auto nest = context.axes.find(axis); nest != context.axes.end())
-      for (const std::string &part : {nest->second.group, nest->second.inner})
-        if (!part.empty())
-          axes.nested.push_back(part);
-  llvm::DenseSet<Operation *> killing;
-  if (parts.softmax)
-    for (Value at = parts.probabilities; Operation *op = at.getDefiningOp();) {
-      if (auto mask = dyn_cast<MaskOp>(op)) {
-        killing.insert(op);
-        at = mask.getScores();
-        continue;
-      }
-      auto scale = dyn_cast<ScaleOp>(op);
-      if (!scale || constantScale(scale).value_or(-1) <= 0)
-        break;
-      at = scale.getScores();
-    }
-  SmallVector<ScoreMask> masks;
-  for (MaskOp mask : kernel.getBody().getOps<MaskOp>())
-    masks.push_back({analyzeMask(mask->getRegion(0).front().getTerminator()->getOperand(0),
-                                 axes),
-                     killing.contains(mask)});
-  return masks;
+  return collectMasks(kernel.kernel,
+                      parts.softmax ? parts.probabilities : Value(),
+                      maskAxes(parts.row, parts.keyAxis, kernel.axes));
 }

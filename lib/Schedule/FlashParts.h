@@ -2,10 +2,8 @@
 #ifndef ATTN_LIB_SCHEDULE_FLASHPARTS_H
 #define ATTN_LIB_SCHEDULE_FLASHPARTS_H
 
-#include "lib/Analysis/MaskRange.h"
 #include "lib/Schedule/Kernels.h"
-
-#include <optional>
+#include "lib/Schedule/ScoreMasks.h"
 
 namespace attn {
 
@@ -22,18 +20,7 @@ struct FlashParts {
 /// Failure emits an error at the kernel.
 mlir::FailureOr<FlashParts> findFlashParts(const KernelContext &kernel);
 
-/// The constant a scale multiplies by, if it is one.
-std::optional<double> constantScale(ScaleOp scale);
-
-/// One mask on the way from the scores to the softmax. A mask whose minus
-/// infinity might not survive until the softmax cannot make a key dead, but it
-/// still must hold where a block is called fully live.
-struct ScoreMask {
-  MaskRange range;
-  bool killsKeys = true;
-};
-
-/// Every mask between the first matmul and the softmax.
+/// Every mask between the first matmul and the softmax, if there is one.
 llvm::SmallVector<ScoreMask> collectMasks(const KernelContext &kernel,
                                           const FlashParts &parts);
 

@@ -231,8 +231,9 @@ FailureOr<KeyBounds> attn::emitKeyBounds(ProgramBuilder &p,
                                          ElementwiseLowering &values,
                                          const MeasuredKeys &keys,
                                          Value firstRow, Value lastRow,
-                                         Value length, int64_t step) {
-  BlockRanges blocks(p, values, keys, firstRow, lastRow, length, step, 1);
+                                         Value length, int64_t step,
+                                         int64_t rowBlocks) {
+  BlockRanges blocks(p, values, keys, firstRow, lastRow, length, step, rowBlocks);
   FailureOr<Ranges> ranges = blocks.all();
   if (failed(ranges))
     return failure();
@@ -271,14 +272,29 @@ FailureOr<KeyHull> attn::emitKeyHull(ProgramBuilder &p,
                                      ElementwiseLowering &values,
                                      const MeasuredKeys &keys, Value firstRow,
                                      Value lastRow, Value length,
-                                     int64_t step, int64_t groups) {
-  BlockRanges blocks(p, values, keys, firstRow, lastRow, length, step, groups);
+                                     int64_t step, int64_t rowBlocks) {
+  BlockRanges blocks(p, values, keys, firstRow, lastRow, length, step, rowBlocks);
   FailureOr<Ranges> ranges = blocks.all();
   if (failed(ranges))
     return failure();
   Value low = blocks.down(blocks.clamp(ranges->any.low));
   Value count = blocks.count(low, blocks.clamp(ranges->any.high));
   return KeyHull{low, p.max(count, p.constant(1, 32))};
+}
+
+FailureOr<LiveKeys> attn::emitLiveKeys(ProgramBuilder &p,
+                                       ElementwiseLowering &values,
+                                       ArrayRef<ScoreMask> masks,
+                                       Value firstRow, Value lastRow,
+                                       Value length) {
+  MeasuredKeys unmeasured;
+  unmeasured.masks.assign(masks.begin(), masks.end());
+  BlockRanges blocks(p, values, unmeasured, firstRow, lastRow, length, /*step=*/1,
+                     /*rowBlocks=*/1);
+  FailureOr<Ranges> ranges = blocks.all();
+  if (failed(ranges))
+    return failure();
+  return LiveKeys{blocks.clamp(ranges->any.low), blocks.clamp(ranges->any.high)};
 }
 
 KeyBounds attn::atLeastOneBlock(ProgramBuilder &p, const KeyBounds &bounds,

@@ -20,23 +20,35 @@ struct KeyHull {
 };
 
 /// Bounds for rows [firstRow, lastRow] (i64, inclusive) and `length` keys in
-/// blocks of `step`, the rows being those of one block of `keys.rows`. `values`
+/// blocks of `step`. The rows are up to `rowBlocks` blocks of `keys.rows`. `values`
 /// evaluates the uniform parts.
 mlir::FailureOr<KeyBounds> emitKeyBounds(ProgramBuilder &p,
                                          ElementwiseLowering &values,
                                          const MeasuredKeys &keys,
                                          mlir::Value firstRow,
                                          mlir::Value lastRow,
-                                         mlir::Value length, int64_t step);
+                                         mlir::Value length, int64_t step,
+                                         int64_t rowBlocks);
 
-/// All blocks that rows [firstRow, lastRow] need, one block even for no key. The
-/// rows are up to `groups` blocks of `keys.rows`, firstRow the first of one.
+/// All blocks that rows [firstRow, lastRow] need, one block even for no key.
 mlir::FailureOr<KeyHull> emitKeyHull(ProgramBuilder &p,
                                      ElementwiseLowering &values,
                                      const MeasuredKeys &keys,
                                      mlir::Value firstRow, mlir::Value lastRow,
                                      mlir::Value length, int64_t step,
-                                     int64_t groups);
+                                     int64_t rowBlocks);
+
+/// The keys (i64, half open) that rows [firstRow, lastRow] may need; all others
+/// are dead for every one of them. Zero and `length` itself when nothing is
+/// known.
+struct LiveKeys {
+  mlir::Value low, high;
+};
+mlir::FailureOr<LiveKeys> emitLiveKeys(ProgramBuilder &p,
+                                       ElementwiseLowering &values,
+                                       llvm::ArrayRef<ScoreMask> masks,
+                                       mlir::Value firstRow,
+                                       mlir::Value lastRow, mlir::Value length);
 
 /// `bounds` with at least one block, inside `hull`, whatever the masks say.
 KeyBounds atLeastOneBlock(ProgramBuilder &p, const KeyBounds &bounds,

@@ -7,34 +7,43 @@
 
 #include "lib/Schedule/FlashParts.h"
 #include "lib/Schedule/KeyBounds.h"
-#include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace attn;
 
-/// A positive constant scale that only masks separate from the softmax can move
-/// into its exponent: masking commutes with it. Null when there is none.
-static ScaleOp foldableScale(Value scores, MatmulOp first) {
-  while (scores.hasOneUse()) {
-    Operation *op = scores.getDefiningOp();
-    if (auto mask = dyn_cast_or_null<MaskOp>(op)) {
-      scores = mask.getScores();
-      continue;
-    }
-    auto scale = dyn_cast_or_null<ScaleOp>(op);
-    if (!scale)
-      return nullptr;
-    std::optional<double> factor = constantScale(scale);
-    bool usable = factor && *factor > 1e-30 && *factor < 1e30;
-    return usable ? scale : ScaleOp();
+/// Takes a positive constant factor off scores that nothing uses yet but masks:
+/// masking commutes with it, and the softmax has it in its exponent. Gives the
+/// factor.
+static double takeFactor(Value &scores) {
+  tile::MaskOp above;
+  Value at = scores;
+  auto unshared = [&] { return above ? at.hasOneUse() : at.use_empty(); };
+  while (auto mask = at.getDefiningOp<tile::MaskOp>()) {
+    if (mask.getZero() || !unshared())
+      return 1;
+    above = mask;
+    at = mask.getValue();
   }
-  return nullptr;
+  auto product = at.getDefiningOp<arith::MulFOp>();
+  double factor = product ? constantOf(product.getRhs()).value_or(0) : 0;
+  if (!unshared() || !(factor > 1e-30 && factor < 1e30))
+    return 1;
+  if (above)
+    above.getValueMutable().assign(product.getLhs());
+  else
+    scores = product.getLhs();
+  product.erase();
+  return factor * takeFactor(scores);
 }
 
 LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
@@ -102,11 +111,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   Value blockStart = parts.row.empty() ? zero : p.places[parts.row].start;
   Value rowStart = blockStart;
   if (grouped) {
-    p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));
-    Value group = tile::GroupIdOp::create(p.b, loc, p.b.getI32Type());
-    Value wide = arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), group);
-    rowStart = p.add(blockStart, p.mul(wide, p.constant(s.rows)));
-    p.places[parts.row].start = rowStart;
+    rowStart = placeGroup(p, parts.row, s.rows);
   }
   Value outStart = zero;
   if (p.places.contains(parts.out)) {
@@ -135,24 +140,28 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   };
   // A group of a ragged last block may have no row at all; it then takes the
   // last row's keys.
-  Value firstRow = rowStart;
-  if (grouped && s.groups > 1)
+  Value firstRow = rowStart, lastRow = lastOf(rowStart, s.rows);
+  if (grouped && !s.producer) { // All groups visit the block's keys.
+    firstRow = blockStart;
+    lastRow = lastOf(blockStart, s.rows * s.groups);
+  } else if (grouped && s.groups > 1) {
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
+  }
   ElementwiseLowering outer(p, kernel.tensorOf);
-  MeasuredKeys own;
-  const MeasuredKeys &measured = kernel.measured ? *kernel.measured : own;
+  MeasuredKeys unmeasured;
   if (!kernel.measured)
-    own.masks = collectMasks(kernel, parts);
+    unmeasured.masks = collectMasks(kernel, parts);
+  const MeasuredKeys &masks = kernel.measured ? *kernel.measured : unmeasured;
   Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
-      emitKeyBounds(p, outer, measured, firstRow, lastOf(rowStart, s.rows), keys,
-                    s.columns);
+      emitKeyBounds(p, outer, masks, firstRow, lastRow, keys, s.columns,
+                    grouped && !s.producer ? s.groups : 1);
   if (failed(bounds))
     return failure();
   KeyHull hull{zero, p.constant(1, 32)};
   if (grouped) {
     FailureOr<KeyHull> all =
-        emitKeyHull(p, outer, measured, blockStart,
+        emitKeyHull(p, outer, masks, blockStart,
                     lastOf(blockStart, s.rows * s.groups), keys, s.columns,
                     s.groups);
     if (failed(all))
@@ -165,10 +174,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   auto outType = RankedTensorType::get({s.rows, s.outColumns}, f32);
   SmallVector<Value> inits{arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
-  ScaleOp folded =
-      parts.softmax ? foldableScale(parts.probabilities, parts.scores) : ScaleOp();
-  double factor = kOneOverLn2 * (folded ? *constantScale(folded) : 1.0);
-  OnlineSoftmax online(p, factor);
+  OnlineSoftmax online(p);
   if (parts.softmax) {
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
@@ -195,7 +201,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     carried.push_back(body->addArgument(init.getType(), loc));
 
   p.columns = s.columns;
-  p.places[parts.keyAxis] = {AxisPlace::Column, n0};
+  p.places[parts.keyAxis] = {AxisPlace::Column, n0, Value()};
   bool tf32 = kernel.tf32 && query.element.isF32();
   // Without keys a map still covers one row; reading past it gives zeros.
   Value boxRow = n0;
@@ -214,20 +220,19 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       p.b, loc, DenseElementsAttr::get(scoreType, p.b.getF32FloatAttr(0)));
   Value dot = tile::DotOp::create(p.b, loc, scoreType, queryTile, keyTile, none,
                                   /*transposed=*/true, tf32);
+  if (grouped && s.producer && s.columns % 64 == 0) // Whole slabs.
+    p.boxRows = s.rows * s.groups;
   ElementwiseLowering inLoop(p, kernel.tensorOf);
   inLoop.define(parts.scores.getResult(), dot);
-  if (folded) {
-    FailureOr<Value> unscaled = inLoop.evaluate(folded.getScores());
-    if (failed(unscaled))
-      return failure();
-    inLoop.define(folded.getResult(), *unscaled);
-  }
   FailureOr<Value> scores = inLoop.evaluate(parts.probabilities);
   if (failed(scores))
     return failure();
+  p.boxRows = 0;
   Value tailed = p.expand(*scores, s.rows, s.columns);
   if (elementOf(tailed) != f32)
     tailed = arith::ExtFOp::create(p.b, loc, typeLike(tailed, f32), tailed);
+  if (parts.softmax)
+    online.factor = kOneOverLn2 * takeFactor(tailed);
   tailed = online.maskTail(tailed, parts.keyAxis, /*zero=*/!parts.softmax);
 
   SmallVector<Value> next;
@@ -291,7 +296,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     return failure();
   p.columns = s.outColumns;
   if (!parts.out.empty())
-    p.places[parts.out] = {AxisPlace::Column, outStart};
+    p.places[parts.out] = {AxisPlace::Column, outStart, Value()};
   if (perOut.empty())
     return success();
   return storeResults(kernel, p, after, parts.row, parts.out, perOut);

@@ -233,7 +233,7 @@ FailureOr<Value> Measurer::side(Value region, ElementwiseLowering &values) {
 
 FailureOr<RowValues> Measurer::rowValues(const MaskRange &condition) {
   p.columns = llvm::alignTo(keys.rows, 32);
-  p.places[keys.row] = {AxisPlace::Column, rowStart};
+  p.places[keys.row] = {AxisPlace::Column, rowStart, nullptr};
   ElementwiseLowering values(p, kernel.tensorOf);
   FailureOr<Value> value = side(condition.rowSide, values);
   if (failed(value))
@@ -323,7 +323,7 @@ LogicalResult Measurer::measure(const MaskRange &condition, unsigned which,
       [&](OpBuilder &inner, Location, Value n0, ValueRange carried) {
         OpBuilder::InsertionGuard guard(p.b);
         p.b.setInsertionPointToEnd(inner.getInsertionBlock());
-        p.places[keys.key] = {AxisPlace::Column, n0};
+        p.places[keys.key] = {AxisPlace::Column, n0, nullptr};
         ElementwiseLowering values(p, kernel.tensorOf);
         FailureOr<Value> key = side(condition.keySide, values);
         failedInside |= failed(key);

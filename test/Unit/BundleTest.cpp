@@ -56,6 +56,12 @@ static Manifest example() {
   level.kernels = {k};
   level.files = {{"ptx", "demo.sm_80.naive.ptx"},
                  {"cubin:sm_90", "demo.sm_80.naive.sm_90.cubin"}};
+  Level stamped = level;
+  stamped.kernels[0].args.push_back({Arg::Kind::Timeline, "", ""});
+  stamped.kernels[0].stamps =
+      Stamps{1024, 8192, {"setup", "load_wait"}, {"producer", "consumer 1"}};
+  stamped.files = {{"ptx", "demo.sm_80.naive.timeline.ptx"}};
+  level.timeline = {stamped};
   p.levels = {level};
   m.programs = {p};
   return m;
@@ -79,6 +85,12 @@ TEST(Manifest, RoundTripKeepsEveryField) {
   EXPECT_EQ(k.args[7].box, (std::vector<int64_t>{64, 192, 1, 1}));
   EXPECT_EQ(k.args[8].kind, Arg::Kind::Scheduler);
   EXPECT_EQ(k.persistent, 1);
+  EXPECT_FALSE(k.stamps);
+  const Level &stamped = again.programs[0].levels[0].timeline.at(0);
+  EXPECT_EQ(stamped.kernels[0].args[9].kind, Arg::Kind::Timeline);
+  EXPECT_EQ(stamped.kernels[0].stamps->steps, 8192);
+  EXPECT_EQ(stamped.kernels[0].stamps->phases[1], "load_wait");
+  EXPECT_EQ(stamped.kernels[0].stamps->roles[1], "consumer 1");
 }
 
 static std::string errorOf(const std::string &text) {

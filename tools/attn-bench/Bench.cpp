@@ -34,6 +34,9 @@ public:
     prepare();
     for (size_t i = 0; i < input.program.levels.size(); ++i)
       runLevel(input.program.levels[i], out.results.levels[i], out.spans[i]);
+    if (options.timeline)
+      for (size_t i = 0; i < input.program.levels.size(); ++i)
+        recordPhases(input.program.levels[i], out.results.levels[i]);
     if (gpu && options.profile)
       profileLevels();
     sayWhatIsMissing();
@@ -179,6 +182,70 @@ private:
       kernel.reason = likeliestReason(kernel, out.results.roofs);
     }
     spans = times.spans;
+  }
+
+  /// What the warp groups do: a run of the level's stamped kernels, and what the
+  /// stamps cost. All other times are the plain kernels'.
+  void recordPhases(const bundle::Level &level, LevelResult &result) {
+    std::string what = "phases of level " + level.name;
+    if (level.timeline.empty()) {
+      out.results.missing.push_back(
+          {what, "it holds no attention kernel that records them"});
+      return;
+    }
+    if (!result.measured)
+      return; // Its own failure is told.
+    const bundle::Level &stamped = level.timeline.front();
+    Loaded plain = load(level), recording;
+    try {
+      recording = load(stamped);
+    } catch (const runtime::LaunchError &error) {
+      out.results.missing.push_back({what, error.what()});
+      return;
+    }
+    progress(fmt::format("{}: recording phases", level.name));
+    if (options.check) {
+      Verdict verdict = judge->judge(device, *recording.list[0], *sets[0],
+                                     usesTf32(level));
+      if (!verdict.pass) {
+        result.check = Check::Failed;
+        result.failure =
+            "with stamps it differs from the reference: " + verdict.why;
+        return;
+      }
+    }
+    for (size_t k = 0; k < stamped.kernels.size(); ++k) {
+      const std::optional<bundle::Stamps> &stamps = stamped.kernels[k].stamps;
+      if (!stamps || result.kernels[k].blocks == 0)
+        continue;
+      size_t turn = 0;
+      auto launch = [&](Loaded &which) {
+        which.list[turn++ % which.list.size()]->launch(k);
+      };
+      PairTiming cost = timePair(
+          device, [&] { launch(plain); }, [&] { launch(recording); }, timing,
+          options.seed);
+      std::vector<std::byte> bytes = recordOnce(*recording.list[0], k);
+      try {
+        Timeline timeline = decodeTimeline(*stamps, bytes.data(), bytes.size(),
+                                           options.timelineBlocks);
+        timeline.launched = recording.list[0]->blocks(k);
+        timeline.cost = cost;
+        result.kernels[k].timeline = std::move(timeline);
+      } catch (const std::runtime_error &error) { // An unreadable buffer.
+        out.results.missing.push_back({what, error.what()});
+      }
+    }
+  }
+
+  /// The stamps of one launch.
+  std::vector<std::byte> recordOnce(runtime::Plan &plan, size_t kernel) {
+    plan.launch(kernel);
+    device.synchronize();
+    const runtime::Buffer &buffer = *plan.stamps(kernel);
+    std::vector<std::byte> bytes(size_t(buffer.bytes()));
+    device.copyOut(bytes.data(), buffer.data(), buffer.bytes());
+    return bytes;
   }
 
   /// The GPU's own instruments, after all timing. Activity first: the driver

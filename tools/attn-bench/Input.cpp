@@ -99,7 +99,28 @@ static void compileSpec(const Options &options, int capability, Input &input) {
     arguments.push_back("--tf32");
   if (!options.schedule.empty())
     arguments.push_back("--schedule=" + options.schedule);
+  if (options.timeline)
+    arguments.push_back("--timeline");
   runCompiler(arguments);
+}
+
+/// --timeline needs stamped kernels in at least one of the levels that run.
+static void checkTimeline(const Options &options, const Input &input) {
+  for (const bundle::Level &level : input.program.levels)
+    if (!level.timeline.empty())
+      return;
+  std::vector<std::string> names;
+  for (const bundle::Level &level : input.program.levels)
+    names.push_back(level.name);
+  if (input.temporary)
+    throw InputError(fmt::format("--timeline: none of the levels {} has an "
+                                 "attention kernel that records its phases; ask "
+                                 "for flash or a later level",
+                                 fmt::join(names, ", ")));
+  throw InputError(fmt::format(
+      "--timeline: the bundle {} has no kernels that record their phases in level "
+      "{}; make it again with attnc {}/spec.attn --timeline --targets={} -o DIR",
+      options.input, fmt::join(names, ", "), input.folder, input.target));
 }
 
 static void chooseProgram(const Options &options, Input &input) {
@@ -192,6 +213,10 @@ static void readSpec(Input &input) {
 Input attn::bench::openInput(const Options &options, int capability) {
   Input input;
   std::error_code error;
+  if (options.timeline && capability == 0)
+    throw InputError("--timeline records the clock of a GPU's multiprocessors; on "
+                     "the CPU there is none: run it on a machine with a GPU, "
+                     "without --target=cpu");
   fs::file_status status = fs::status(options.input, error);
   if (!fs::exists(status))
     throw InputError(fmt::format("no such file or folder: {}", options.input));
@@ -216,6 +241,8 @@ Input attn::bench::openInput(const Options &options, int capability) {
   chooseProgram(options, input);
   chooseTarget(options, capability, input);
   chooseLevels(options, input);
+  if (options.timeline)
+    checkTimeline(options, input);
   readSpec(input);
   return input;
 }

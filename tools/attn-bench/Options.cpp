@@ -21,6 +21,9 @@ Examples:
       two levels; scalar arguments are bound like lengths
   attn-bench kernels/causal.attn --report out/causal-report
       the same as a page: open out/causal-report/report.html
+  attn-bench kernels/causal.attn --levels=specialized --timeline --trace t.json
+      what each warp group waits for and computes, phase by phase; its lanes
+      stand in the trace
   attn-bench bundle/ --target=cuda --json out.json --trace out.trace.json
       a bundle made by attnc on another machine; the trace opens in Perfetto
 
@@ -108,6 +111,14 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   app.add_flag("--profile", options.profile,
                "read the GPU's activity records and counters, in a pass apart "
                "from timing (implied by --report and --trace)");
+  app.add_flag("--timeline", options.timeline,
+               "let stamped copies of the attention kernels record when each "
+               "phase begins; shows the shares of phases, what the stamps cost, "
+               "and lanes in the trace (GPUs; a bundle needs attnc --timeline)");
+  app.add_option("--timeline-blocks", options.timelineBlocks,
+                 "blocks of a kernel whose lanes a trace draws (default: 2)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
   app.add_option("--warmup", options.warmup,
                  "runs before timing (default: 3 and at least 50 ms)")
       ->check(CLI::Range(0, 1000000));

@@ -33,6 +33,9 @@ struct Options {
   std::vector<std::string> compare; ///< Two files, each FILE or FILE:LEVEL.
   /// Ask the device's own instruments as well, in a pass of their own.
   bool profile = false;
+  /// Record the phases of each level's attention kernels, in their stamped form.
+  bool timeline = false;
+  int timelineBlocks = 2; ///< Blocks that a trace draws.
   int warmup = -1;
   int repeats = -1;
   int threads = 0;

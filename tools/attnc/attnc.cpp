@@ -49,6 +49,10 @@ static cl::opt<std::string>
                                   "rows=N,columns=N,warps=N,stages=N"));
 static cl::opt<bool> tf32("tf32",
                           cl::desc("Let f32 matmuls round operands to tf32"));
+static cl::opt<bool> timeline(
+    "timeline", cl::desc("Also make each GPU level's attention kernels such that "
+                         "they record their phases, for attn-bench --timeline "
+                         "(default target then: sm_80)"));
 static cl::opt<bool> allowSpills("allow-spills",
                                  cl::desc("Accept kernels that spill registers"));
 static cl::opt<bool> timings("timings",
@@ -130,12 +134,15 @@ int main(int argc, char **argv) {
       return fail("--bind: no kernel has an axis '" + name + "'");
   std::vector<std::string> targetList(targets.begin(), targets.end());
   if (targetList.empty())
-    targetList = {"cpu", "sm_80"};
+    targetList = timeline ? std::vector<std::string>{"sm_80"}
+                          : std::vector<std::string>{"cpu", "sm_80"};
   std::vector<std::string> levelList(levels.begin(), levels.end());
   if (levelList == std::vector<std::string>{"all"})
     levelList.clear();
   for (const std::string &target : targetList) {
     std::string wrong = attn::checkNames(target, "");
+    if (wrong.empty() && timeline)
+      wrong = attn::checkTimeline(target);
     if (!wrong.empty())
       return fail(wrong);
   }
@@ -192,7 +199,7 @@ int main(int argc, char **argv) {
                          << level;
           auto start = std::chrono::steady_clock::now();
           attn::CompileOptions options;
-          options.pipeline = {level, target, tf32, schedule};
+          options.pipeline = {level, target, tf32, schedule, timeline};
           options.cubinArchs = archList;
           // Code for one chip's own instructions assembles for that chip only.
           if (!archList.empty() && attn::target::findTarget(target)->exact)
@@ -220,6 +227,10 @@ int main(int argc, char **argv) {
                          << target << " could not be compiled\n";
             return 1;
           }
+          if (!compiled->noTimeline.empty())
+            llvm::errs() << "attnc: note: level " << level << " of target "
+                         << target << " has no timeline: "
+                         << compiled->noTimeline << "\n";
           for (auto &[name, contents] : compiled->files)
             attn::bundle::writeFileAtomically(made + "/" + name, contents);
           if (!compiled->assembler.empty())

@@ -1,8 +1,8 @@
 """What a run is told as: rows, one table, the means over runs, a JSON file."""
-import json
 import math
-import os
 import statistics
+
+from files import write_json
 
 
 def row(entry, base, work):
@@ -76,8 +76,4 @@ def means(runs):
 
 
 def write(path, device, options, runs):
-    """Written beside and renamed: nobody sees half a file."""
-    beside = f"{path}.{os.getpid()}.tmp"
-    with open(beside, "w", encoding="utf-8") as file:
-        json.dump({"device": device, "options": options, "runs": runs}, file, indent=1)
-    os.replace(beside, path)
+    write_json(path, {"device": device, "options": options, "runs": runs})
