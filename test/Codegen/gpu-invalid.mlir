@@ -77,7 +77,7 @@ func.func @half_reduction(%p: !tile.ptr<f16>, %n: i64)
   %zero = arith.constant 0 : i64
   %v = tile.view %p[%zero] size [%n, %n] stride [%n, %n] aligned 0 : !tile.ptr<f16>
   %a = tile.load %v[%zero, %zero] : !tile.view<f16> -> tensor<16x16xf16>
-  // expected-error @+1 {{reduces f32 only, not 'f16'}}
+  // expected-error @+1 {{reduces f32, i32 and i64 only, not 'f16'}}
   %r = tile.reduce add %a : tensor<16x16xf16> -> tensor<16x1xf16>
   return
 }
