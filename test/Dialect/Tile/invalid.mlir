@@ -196,6 +196,22 @@ func.func @reduce_to_a_row(%t: tensor<16x8xf32>) {
 
 // -----
 
+func.func @reduce_floats_as_integers(%t: tensor<16x8xf32>) {
+  // expected-error @+1 {{takes max of floats and max_int of integers}}
+  %0 = tile.reduce max_int %t : tensor<16x8xf32> -> tensor<16x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_integers_as_floats(%t: tensor<16x8xi32>) {
+  // expected-error @+1 {{takes max of floats and max_int of integers}}
+  %0 = tile.reduce max %t : tensor<16x8xi32> -> tensor<16x1xi32>
+  return
+}
+
+// -----
+
 // tile.dot
 func.func @dot_of_other_depth(%a: tensor<16x16xf16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>) {
   // expected-error @+1 {{sums over 16 in a but 32 in b}}

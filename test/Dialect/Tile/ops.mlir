@@ -45,6 +45,10 @@ func.func @shapes(%n: i64, %c: f32)
   %max = tile.reduce max %s : tensor<64x64xf32> -> tensor<64x1xf32>
   // CHECK: tile.reduce add %[[S]] : tensor<64x64xf32> -> tensor<64x1xf32>
   %sum = tile.reduce add %s : tensor<64x64xf32> -> tensor<64x1xf32>
+  // CHECK: tile.reduce max_int %{{.+}} : tensor<64x64xi32> -> tensor<64x1xi32>
+  %largest = tile.reduce max_int %b : tensor<64x64xi32> -> tensor<64x1xi32>
+  // CHECK: tile.reduce add %{{.+}} : tensor<64x64xi32> -> tensor<64x1xi32>
+  %count = tile.reduce add %b : tensor<64x64xi32> -> tensor<64x1xi32>
   return
 }
 
