@@ -184,6 +184,16 @@ static Kernel readKernel(const Node &node) {
     kernel.persistent = persistent->integer(0, 64);
   kernel.args = node.at("args").list(readArg);
   kernel.schedule = node.at("schedule").text();
+  if (auto found = node.find("choice")) {
+    kernel.choice.emplace();
+    auto numbers = [&](const char *name, std::map<std::string, int64_t> &into) {
+      found->at(name).members([&](const std::string &key, const Node &value) {
+        into[key] = value.integer(0, INT32_MAX);
+      });
+    };
+    numbers("problem", kernel.choice->problem);
+    numbers("schedule", kernel.choice->schedule);
+  }
   Node p = node.at("prediction");
   kernel.prediction.bytesRead = p.at("bytesRead").list(readTerm);
   kernel.prediction.bytesWritten = p.at("bytesWritten").list(readTerm);
@@ -201,7 +211,7 @@ static Kernel readKernel(const Node &node) {
   return kernel;
 }
 
-static Level readLevel(const Node &node) {
+static Level readLevel(const Node &node, bool variant) {
   Level level;
   level.name = node.at("name").text();
   level.target = node.at("target").text();
@@ -214,6 +224,14 @@ static Level readLevel(const Node &node) {
       file.fail(fmt::format("'{}' is not a file name", name));
     level.files[kind] = name;
   });
+  if (auto schedule = node.find("schedule"))
+    level.schedule = schedule->text();
+  if (auto variants = node.find("variants")) {
+    if (variant)
+      variants->fail("a variant has no variants of its own");
+    level.variants = variants->list(
+        [](const Node &entry) { return readLevel(entry, /*variant=*/true); });
+  }
   return level;
 }
 
@@ -238,7 +256,7 @@ static void checkNames(const Program &program, const Node &node) {
         check(axis, "tensor " + tensor.name);
   };
   checkTensors(program.tensors);
-  for (const Level &level : program.levels) {
+  auto checkLevel = [&](const Level &level) {
     checkTensors(level.temporaries);
     for (const Kernel &kernel : level.kernels) {
       std::string where = "kernel " + kernel.symbol;
@@ -253,6 +271,11 @@ static void checkNames(const Program &program, const Node &node) {
           for (const std::string &axis : term.axes)
             check(axis, where);
     }
+  };
+  for (const Level &level : program.levels) {
+    checkLevel(level);
+    for (const Level &variant : level.variants)
+      checkLevel(variant);
   }
 }
 
@@ -264,7 +287,8 @@ static Program readProgram(const Node &node) {
   program.scalars = node.at("scalars").list([](const Node &entry) {
     return Scalar{entry.at("name").text(), entry.at("dtype").text()};
   });
-  program.levels = node.at("levels").list(readLevel);
+  program.levels = node.at("levels").list(
+      [](const Node &entry) { return readLevel(entry, /*variant=*/false); });
   checkNames(program, node);
   return program;
 }

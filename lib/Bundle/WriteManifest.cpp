@@ -80,6 +80,9 @@ static Json write(const Kernel &kernel) {
            {"scalarFlops", writeAll(p.scalarFlops)},
            {"exponentials", writeAll(p.exponentials)},
            {"tensorUnit", p.tensorUnit}}}};
+  if (kernel.choice)
+    j["choice"] = {{"problem", kernel.choice->problem},
+                   {"schedule", kernel.choice->schedule}};
   if (kernel.persistent)
     j["persistent"] = kernel.persistent;
   if (kernel.resources)
@@ -93,11 +96,16 @@ static Json write(const Level &level) {
   Json files = Json::object();
   for (const auto &[kind, file] : level.files)
     files[kind] = file;
-  return {{"name", level.name},
-          {"target", level.target},
-          {"temporaries", writeAll(level.temporaries)},
-          {"kernels", writeAll(level.kernels)},
-          {"files", files}};
+  Json j{{"name", level.name},
+         {"target", level.target},
+         {"temporaries", writeAll(level.temporaries)},
+         {"kernels", writeAll(level.kernels)},
+         {"files", files}};
+  if (!level.schedule.empty())
+    j["schedule"] = level.schedule;
+  if (!level.variants.empty())
+    j["variants"] = writeAll(level.variants);
+  return j;
 }
 
 static Json write(const Scalar &scalar) {

@@ -187,11 +187,21 @@ static void describePrediction(ArrayAttr terms, bundle::Prediction &prediction) 
   }
 }
 
+static std::map<std::string, int64_t> numbers(DictionaryAttr dictionary,
+                                              llvm::StringRef name) {
+  std::map<std::string, int64_t> list;
+  for (NamedAttribute entry : dictionary.getAs<DictionaryAttr>(name))
+    list[entry.getName().str()] = cast<IntegerAttr>(entry.getValue()).getInt();
+  return list;
+}
+
 static bundle::Kernel describeKernel(func::FuncOp program) {
   bundle::Kernel kernel;
   kernel.symbol = program.getName().str();
   kernel.label = program->getAttrOfType<StringAttr>("tile.label").str();
   kernel.schedule = program->getAttrOfType<StringAttr>("tile.schedule").str();
+  if (auto choice = program->getAttrOfType<DictionaryAttr>("tile.choice"))
+    kernel.choice = {numbers(choice, "problem"), numbers(choice, "schedule")};
   // Blocks of warp groups fill a multiprocessor: one each.
   if (auto persistent = program->getAttrOfType<IntegerAttr>("tile.persistent"))
     kernel.persistent = persistent.getInt() ? 1 : 0;

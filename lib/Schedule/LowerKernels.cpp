@@ -199,6 +199,13 @@ LogicalResult FunctionLowering::lower(KernelOp kernel, unsigned position) {
   program->setAttr("tile.label", b.getStringAttr(kernel.getLabel()));
   program->setAttr("tile.schedule",
                    b.getStringAttr(describeSchedule(*schedule, *kind)));
+  if (*kind == KernelKind::Flash)
+    program->setAttr(
+        "tile.choice",
+        b.getDictionaryAttr(
+            {b.getNamedAttr("problem",
+                            problemAttr(b, describeProblem(kernel, *kind))),
+             b.getNamedAttr("schedule", scheduleAttr(b, *schedule))}));
   Block *entry = program.addEntryBlock();
   ProgramBuilder p(OpBuilder::atBlockEnd(entry), program, axes);
 

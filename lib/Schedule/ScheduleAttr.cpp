@@ -32,6 +32,19 @@ DictionaryAttr attn::scheduleAttr(OpBuilder &b, const Schedule &schedule) {
   return b.getDictionaryAttr(fields);
 }
 
+DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
+  auto entry = [&](const char *name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  return b.getDictionaryAttr({entry("contracted", problem.contracted),
+                              entry("columns", problem.columns),
+                              entry("bytes", problem.bytes),
+                              entry("f32", problem.f32),
+                              entry("work", problem.work),
+                              entry("boxes", problem.boxes),
+                              entry("uneven", problem.uneven)});
+}
+
 FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
   auto attribute = kernel->getAttrOfType<DictionaryAttr>("schedule");
   if (!attribute)
