@@ -25,6 +25,8 @@ namespace attn::tile {
 inline constexpr llvm::StringLiteral kLayoutAttr = "tile.layout";
 inline constexpr llvm::StringLiteral kGridAttr = "tile.grid";
 inline constexpr llvm::StringLiteral kArgAttr = "tile.arg";
+/// Of a program that records its phases: the roles of a block's lanes.
+inline constexpr llvm::StringLiteral kTimelineAttr = "tile.timeline";
 
 } // namespace attn::tile
 

@@ -21,6 +21,16 @@ def Tile_GroupIdOp : Tile_Op<"group_id", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+def Tile_FirstThreadOp : Tile_Op<"first_thread", [Pure]> {
+  let summary = "Whether this is the first thread of the block";
+  let description = [{
+    For programs without roles (tile.specialize), whose first thread starts the
+    copies. Not uniform: only what one thread may do can depend on it.
+  }];
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def Tile_LoadBoxOp : Tile_Op<"load_box", [Pure]> {
   let summary = "Reads a tile through a tensor map; zero outside the tensor";
   let description = [{
@@ -30,6 +40,25 @@ def Tile_LoadBoxOp : Tile_Op<"load_box", [Pure]> {
   let arguments = (ins Tile_MapType:$map, Variadic<I32>:$at);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$map `[` $at `]` attr-dict `:` type($map) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_LoadMappedOp : Tile_Op<"load_mapped", [Pure]> {
+  let summary = "tile.load, through a tensor map where the launch has one";
+  let description = [{
+    Reads the tile of `view` at [row, column]. When `mapped` holds, uniformly over
+    the launch, the same elements may be copied through `map` at the coordinates
+    `at` (innermost axis first). For tensors whose row length is known only when
+    launched: the copy engine takes rows that start at multiples of 16 bytes, and
+    others must be right, too.
+  }];
+  let arguments = (ins I1:$mapped, Tile_MapType:$map, Variadic<I32>:$at,
+                       Tile_ViewType:$view, I64:$row, I64:$column);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $view `[` $row `,` $column `]` `if` $mapped `by` $map `[` $at `]` attr-dict
+    `:` type($view) `,` type($map) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 
@@ -139,6 +168,14 @@ def Tile_CopyBoxOp : Tile_Op<"copy_box", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 def Tile_SlabReadOp : Tile_Op<"slab_read", [MemoryEffects<[MemRead]>]> {
   let summary = "A stage, or 64 rows of it, as an operand of tile.dot_async";
+  let arguments = (ins Tile_SlabsType:$slabs, I32:$slot, I32:$row);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$slabs `[` $slot `]` `row` $row attr-dict `:` type($slabs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SlabLoadOp : Tile_Op<"slab_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "64 rows of a stage, in registers in the accumulator layout";
   let arguments = (ins Tile_SlabsType:$slabs, I32:$slot, I32:$row);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$slabs `[` $slot `]` `row` $row attr-dict `:` type($slabs) `->` type($result)";

@@ -22,7 +22,9 @@ def Tile_Dialect : Dialect {
       - `tile.layout`: `#tile.accumulator<...>` or `#tile.rows<...>`;
       - `tile.grid`: array of `#tile.grid<axis, tile>`, first fastest;
       - each argument carries `tile.arg`, a dictionary that says what the
-        runner passes in that slot (see lib/Bundle/Manifest.h).
+        runner passes in that slot (see lib/Bundle/Manifest.h);
+      - `tile.timeline`, of a program that records its phases: what the warp
+        groups of a block are, as an array of strings.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

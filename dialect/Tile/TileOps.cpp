@@ -2,6 +2,7 @@
 
 #include "dialect/Tile/Tile.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -28,8 +29,16 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
-  return verifySameElement(*this, tileOf(getValue()),
-                           getView().getType().getElement());
+  Type element = getView().getType().getElement();
+  if (getStaged()) {
+    auto view = getView().getDefiningOp<ViewOp>();
+    int64_t bytes = view ? static_cast<int64_t>(view.getAligned()) *
+                               element.getIntOrFloatBitWidth() / 8
+                         : 0;
+    if (bytes == 0 || bytes % 16)
+      return emitOpError("staged needs a view whose rows are aligned to 16 bytes");
+  }
+  return verifySameElement(*this, tileOf(getValue()), element);
 }
 
 LogicalResult GatherOp::verify() {
@@ -170,6 +179,15 @@ LogicalResult LoadBoxOp::verify() {
                            getMap().getType().getElement());
 }
 
+LogicalResult LoadMappedOp::verify() {
+  if (failed(verifyCoordinates(*this, getAt().size())))
+    return failure();
+  if (getMap().getType().getElement() != getView().getType().getElement())
+    return emitOpError("map and view must hold the same type");
+  return verifySameElement(*this, tileOf(getResult()),
+                           getView().getType().getElement());
+}
+
 LogicalResult RunningMaxOp::verify() {
   RankedTensorType scores = tileOf(getScores());
   if (!scores.getElementType().isF32() ||
@@ -221,6 +239,20 @@ LogicalResult SlabReadOp::verify() {
   return success();
 }
 
+LogicalResult SlabLoadOp::verify() {
+  RankedTensorType tile = tileOf(getResult());
+  SlabsType slabs = getSlabs().getType();
+  if (failed(verifySlabs(*this, slabs)))
+    return failure();
+  if (tile.getDimSize(0) != 64 || slabs.getRows() % 64 ||
+      tile.getDimSize(1) != slabs.getColumns() ||
+      tile.getElementType() != slabs.getElement())
+    return emitOpError("must read 64 of ")
+           << slabs.getRows() << "x" << slabs.getColumns() << " of "
+           << slabs.getElement();
+  return success();
+}
+
 LogicalResult DotAsyncOp::verify() {
   RankedTensorType a = tileOf(getA()), b = tileOf(getB()),
                    c = tileOf(getResult());
@@ -255,3 +287,35 @@ LogicalResult SpecializeOp::verify() {
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// The timeline
+//===----------------------------------------------------------------------===//
+
+/// The lane of the program that `op` belongs to; an error when it has none.
+static LogicalResult verifyHasLane(Operation *op) {
+  auto program = op->getParentOfType<func::FuncOp>();
+  if (program && !program.getBody().front().getOps<OpenLaneOp>().empty())
+    return success();
+  return op->emitOpError("needs a tile.open_lane at the top of its program");
+}
+
+LogicalResult OpenLaneOp::verify() {
+  if (!getRecords().getType().getElement().isInteger(32))
+    return emitOpError("records must be a !tile.ptr<i32>");
+  if (getLanes() < 1 || getSteps() < 1 ||
+      getLanes() * getSteps() >= (uint64_t(1) << 30))
+    return emitOpError("lanes and steps must be positive, their product below "
+                       "2^30");
+  auto program = dyn_cast_or_null<func::FuncOp>((*this)->getParentOp());
+  if (!program)
+    return emitOpError("must stand at the top of a program");
+  for (auto other : program.getBody().front().getOps<OpenLaneOp>())
+    if (other != *this)
+      return emitOpError("stands in its program twice");
+  return success();
+}
+
+LogicalResult StampOp::verify() { return verifyHasLane(*this); }
+
+LogicalResult CloseLaneOp::verify() { return verifyHasLane(*this); }

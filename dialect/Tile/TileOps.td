@@ -71,8 +71,18 @@ def Tile_LoadOp : Tile_Op<"load", [Pure]> {
 
 def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "Writes the part of a tile that lies inside the view";
-  let arguments = (ins Tile_Tile:$value, Tile_ViewType:$view, I64:$row, I64:$column);
-  let assemblyFormat = "$value `,` $view `[` $row `,` $column `]` attr-dict `:` type($value) `,` type($view)";
+  let description = [{
+    With `staged` each warp lays its rows out in shared memory and the copy engine
+    writes them, whole rows of the tile at a time, while the warp goes on. The
+    view must be aligned to 16 bytes; its last row piece is written up to the next
+    multiple of `aligned` columns, which the tensor's padding holds.
+  }];
+  let arguments = (ins Tile_Tile:$value, Tile_ViewType:$view, I64:$row, I64:$column,
+                       UnitAttr:$staged);
+  let assemblyFormat = [{
+    $value `,` $view `[` $row `,` $column `]` (`staged` $staged^)? attr-dict
+    `:` type($value) `,` type($view)
+  }];
   let hasVerifier = 1;
 }
 
@@ -270,5 +280,6 @@ def Tile_SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
 }
 
 include "dialect/Tile/TileAsyncOps.td"
+include "dialect/Tile/TileTimelineOps.td"
 
 #endif

@@ -112,6 +112,27 @@ def Tile_SoftmaxForm : I32EnumAttr<"SoftmaxForm", "how the running maximum moves
   let genSpecializedAttr = 0;
 }
 
+/// The bundle's manifest lists these names in the order of their numbers. What
+/// ends in `_wait` is time in which the warp group does nothing.
+def Tile_Phase : I32EnumAttr<"Phase", "what a warp group is at", [
+    I32EnumAttrCase<"Setup", 0, "setup">,
+    I32EnumAttrCase<"LoadWait", 1, "load_wait">,
+    I32EnumAttrCase<"SlotWait", 2, "slot_wait">,
+    I32EnumAttrCase<"TurnWait", 3, "turn_wait">,
+    I32EnumAttrCase<"NextTile", 4, "next_tile">,
+    I32EnumAttrCase<"Copy", 5, "copy">,
+    I32EnumAttrCase<"Score", 6, "score">,
+    I32EnumAttrCase<"Softmax", 7, "softmax">,
+    I32EnumAttrCase<"Value", 8, "value">,
+    I32EnumAttrCase<"Epilogue", 9, "epilogue">]> {
+  let cppNamespace = "::attn::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_PhaseAttr : EnumAttr<Tile_Dialect, Tile_Phase, "phase"> {
+  let assemblyFormat = "$value";
+}
+
 def Tile_SoftmaxFormAttr : EnumAttr<Tile_Dialect, Tile_SoftmaxForm, "form"> {
   let assemblyFormat = "$value";
 }

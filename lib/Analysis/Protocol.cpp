@@ -24,17 +24,17 @@ constexpr int64_t kWarpsPerGroup = 4;
 constexpr size_t kMostEvents = 1 << 20;
 
 struct Event {
-  enum Kind { Wait, Arrive, Copy, Dot, DotWait, TurnWait, TurnPass } kind;
+  enum Kind { Wait, Arrive, Copy, Read, Dot, DotWait, TurnWait, TurnPass } kind;
   int64_t signal = -1; ///< Wait, Arrive, Copy: number of the memory barrier.
   int64_t count = 0;   ///< Wait: parity. Arrive: arrivals. DotWait: pending.
-  std::vector<int64_t> stages; ///< Copy: the one filled. Dot: those read.
+  std::vector<int64_t> stages; ///< Copy: the one filled. Read, Dot: those read.
   Operation *op = nullptr;
 };
 
 /// Executes the scalars of one role and records its events.
 struct Role {
   const ProtocolRun &run;
-  int64_t group; ///< 0 the producer, then the consumers.
+  int64_t group; ///< 0 the producer, then the groups that compute.
   std::vector<Event> events;
   std::deque<int64_t> *posted; ///< Tiles the producer announced, in order.
   size_t taken = 0;
@@ -90,6 +90,7 @@ static bool takesPart(Operation *op) {
   return op
       ->walk([](Operation *inner) {
         return isa<tile::SignalWaitOp, tile::SignalArriveOp, tile::CopyBoxOp,
+                   tile::SlabLoadOp,
                    tile::DotAsyncOp, tile::DotWaitOp, tile::TurnWaitOp,
                    tile::TurnPassOp, tile::PostTileOp, tile::TakeTileOp>(inner)
                    ? WalkResult::interrupt()
@@ -206,6 +207,14 @@ LogicalResult Role::operation(Operation *op) {
     stageOf[read.getResult()] = stage;
     return success();
   }
+  if (auto read = dyn_cast<tile::SlabLoadOp>(op)) {
+    Event e{Event::Read, -1, 0, {0}, op};
+    if (!slotOf(op, read.getSlabs(), read.getSlot(),
+                read.getSlabs().getType().getStages(), *stageBase, e.stages[0]))
+      return failure();
+    add(e);
+    return success();
+  }
   if (auto dot = dyn_cast<tile::DotAsyncOp>(op)) {
     Event e{Event::Dot, -1, 0, {}, op};
     for (Value operand : {dot.getA(), dot.getB()})
@@ -259,6 +268,12 @@ LogicalResult Role::operation(Operation *op) {
   }
   if (isa<tile::GroupIdOp>(op)) {
     set(op->getResult(0), group - 1);
+    return success();
+  }
+  if (isa<tile::FirstThreadOp>(op)) {
+    // What one thread does, its whole group does here; its other warps run ahead
+    // in truth, which only lets more happen before they wait.
+    set(op->getResult(0), group == 1);
     return success();
   }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
@@ -375,6 +390,10 @@ struct Machine {
       copies.push_back({e.signal, stage});
       return "";
     }
+    case Event::Read:
+      if (!landed[e.stages[0]])
+        return who(role) + " reads a stage before its copy has landed: " + place(e);
+      return "";
     case Event::Dot:
       for (int64_t stage : e.stages) {
         if (!landed[stage])
@@ -466,9 +485,18 @@ static std::string checkHeldOperands(func::FuncOp program) {
 FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
                                            const ProtocolRun &run) {
   tile::SpecializeOp roles;
-  program.walk([&](tile::SpecializeOp op) { roles = op; });
-  if (!roles)
+  bool signalled = false;
+  program.walk([&](Operation *op) {
+    if (auto specialize = dyn_cast<tile::SpecializeOp>(op))
+      roles = specialize;
+    signalled |= isa<tile::AllocSignalsOp>(op);
+  });
+  if (!signalled)
     return std::string();
+  // Without roles every group runs the whole program and nobody else anything.
+  auto groupCount = program->getAttrOfType<IntegerAttr>("tile.groups");
+  int64_t groups = roles ? static_cast<int64_t>(roles.getGroups())
+                         : groupCount ? groupCount.getInt() : 1;
   std::string held = checkHeldOperands(program);
   if (!held.empty())
     return held;
@@ -492,7 +520,7 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
 
   std::deque<int64_t> posted;
   std::vector<Role> all;
-  for (int64_t group = 0; group <= static_cast<int64_t>(roles.getGroups()); ++group) {
+  for (int64_t group = 0; group <= groups; ++group) {
     Role role{run, group, {}, &posted, 0, 0, std::mt19937_64(run.seed), llvm::DenseMap<Value, Attribute>(), &signalBase,
               &stageBase, llvm::DenseMap<Value, int64_t>(), ""};
     for (unsigned i = 0; i < program.getNumArguments(); ++i) {
@@ -512,17 +540,19 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
       std::string kind = text("kind");
       role.set(argument, kind == "length"   ? lookUp(run.lengths, text("axis"), 1)
                          : kind == "scalar" ? lookUp(run.scalars, text("name"), 0)
+                         : kind == "stride" ? run.stride
                                             : 1);
     }
-    Region &region = group == 0 ? roles.getProducer() : roles.getConsumer();
-    for (BlockArgument position : region.front().getArguments())
-      role.set(position, 0);
     LogicalResult followed = success();
     for (Operation &op : program.getBody().front().without_terminator())
-      if (&op != roles && succeeded(followed))
+      if (&op != roles && succeeded(followed) && (roles || group > 0))
         followed = role.operation(&op);
-    if (succeeded(followed))
+    if (roles && succeeded(followed)) {
+      Region &region = group == 0 ? roles.getProducer() : roles.getConsumer();
+      for (BlockArgument position : region.front().getArguments())
+        role.set(position, 0);
       followed = role.block(region.front());
+    }
     if (failed(followed)) {
       if (!role.trouble.empty())
         return role.trouble;
@@ -531,7 +561,7 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
     all.push_back(std::move(role));
   }
   for (int64_t i = 0; i < run.orders; ++i) {
-    Machine machine(signals, static_cast<size_t>(stages), all, roles.getTurns(),
+    Machine machine(signals, static_cast<size_t>(stages), all, roles && roles.getTurns(),
                     run.seed * 1000003 + static_cast<uint64_t>(i));
     std::string wrong = machine.go(/*late=*/i % 2 == 1);
     if (!wrong.empty())

@@ -1,11 +1,11 @@
 //===- Protocol.h - the warp groups' hand-over, run as an abstract machine ===//
 //
-// A specialised program (tile.specialize) is correct only if its roles never
-// wait for each other in a circle and never touch a stage that somebody else
-// still uses. Here the roles are executed without data: scalars are computed,
-// everything that happens to signals, stages and turns becomes a list of events
-// for each role, and the lists are run against each other in many orders, copies
-// landing early or late.
+// A program of warp groups, with roles (tile.specialize) or without, is correct
+// only if the groups never wait for each other in a circle and never touch a
+// stage that somebody else still uses. Here each group is executed without data:
+// scalars are computed, everything that happens to signals, stages and turns
+// becomes a list of events, and the lists are run against each other in many
+// orders, copies landing early or late.
 //
 // Found: a role that waits for ever; a stage refilled while a product may still
 // read it; a stage read before its copy has landed; more arrivals than a signal
@@ -27,6 +27,7 @@ namespace attn {
 struct ProtocolRun {
   std::map<std::string, int64_t> lengths; ///< Of axes; others are 1.
   std::map<std::string, int64_t> scalars; ///< Scalar arguments; others are 0.
+  int64_t stride = 8;   ///< Of every axis; multiples of 8 let optional maps be.
   int64_t block = 0;    ///< The block that is run.
   int64_t launched = 1; ///< Blocks of the launch (persistent programs).
   int64_t orders = 20;  ///< Interleavings tried.

@@ -213,6 +213,8 @@ private:
       return "a." + identifier(arg.name);
     case Arg::Kind::Scheduler:
       return "counter";
+    case Arg::Kind::Timeline: // Launchers launch the plain kernels.
+      return "0";
     case Arg::Kind::Map:
       return ""; // Encoded before the launch.
     case Arg::Kind::Pointer:
@@ -256,9 +258,9 @@ private:
       box.push_back(fmt::format("{}", arg.box[i]));
     }
     line("    CUtensorMap p{};", position);
-    line("    result = detail::encodeMap(&p{}, {}, {}, a.{}, {{{}}}, {{{}}}, "
+    line("    result = detail::encodeMap(&p{}, {}, {}, {}, a.{}, {{{}}}, {{{}}}, "
          "{{{}}});",
-         position,
+         position, arg.optional ? "true" : "false",
          tensor->dtype == "f16" ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
                                 : "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
          arg.axes.size(), identifier(arg.name), fmt::join(lengths, ", "),

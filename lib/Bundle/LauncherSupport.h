@@ -121,8 +121,9 @@ inline std::int64_t blocks(std::int64_t length, std::int64_t tile) {
 }
 
 /// A tensor map over 16-bit elements: lengths and strides (elements) innermost
-/// first, and the box that one copy takes. Zeros outside the tensor.
-inline CUresult encodeMap(CUtensorMap *map, CUtensorMapDataType type,
+/// first, and the box that one copy takes. Zeros outside the tensor. An optional
+/// map stays as it is when the strides do not allow one.
+inline CUresult encodeMap(CUtensorMap *map, bool optional, CUtensorMapDataType type,
                           unsigned rank, CUdeviceptr data,
                           const std::vector<std::int64_t> &lengths,
                           const std::vector<std::int64_t> &strides,
@@ -134,6 +135,8 @@ inline CUresult encodeMap(CUtensorMap *map, CUtensorMapDataType type,
     // The stride of an axis of one element is never used, but it is checked.
     steps[i] = lengths[i] > 1 ? cuuint64_t(strides[i]) * 2 : 16;
     sides[i] = box[i];
+    if (optional && i > 0 && (steps[i] == 0 || steps[i] % 16 != 0))
+      return CUDA_SUCCESS;
   }
   return cuTensorMapEncodeTiled(
       map, type, rank, reinterpret_cast<void *>(data), dims, steps + 1, sides,

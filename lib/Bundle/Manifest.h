@@ -65,6 +65,7 @@ struct Arg {
     Length,  ///< length of `axis`, i64
     Scalar,  ///< the scalar argument `name`
     Scheduler, ///< 8 zeroed bytes of device memory that launches in order share
+    Timeline,  ///< where the kernel's stamps go, see Timeline.h; 0: nowhere
     Map,     ///< a tensor map of `tensor`, 128 bytes by value; the slot holds
              ///< the host address of the encoded map
   };
@@ -74,6 +75,9 @@ struct Arg {
   std::vector<std::string> axes; ///< Map: innermost first, the first of stride 1.
   std::vector<int64_t> box;      ///< Map: elements along each axis; 128-byte
                                  ///< swizzle, zeros outside the tensor.
+  /// Map: may be left zero when a stride (of an axis longer than 1) is 0 or not a
+  /// multiple of 16 bytes; the kernel then reads another way.
+  bool optional = false;
 };
 
 struct GridAxis {
@@ -113,6 +117,14 @@ struct Choice {
   std::map<std::string, int64_t> schedule; ///< "rows", "columns", "stages", ...
 };
 
+/// How a kernel that records its phases does so, see Timeline.h.
+struct Stamps {
+  int64_t lanes = 0;               ///< Of the buffer.
+  int64_t steps = 0;               ///< Stamps a lane has room for.
+  std::vector<std::string> phases; ///< By number. "..._wait": idle.
+  std::vector<std::string> roles;  ///< A block's lanes: "producer", ...
+};
+
 struct Kernel {
   std::string symbol;
   std::string label; ///< Short, for tables: "matmul", "softmax", "flash".
@@ -127,6 +139,7 @@ struct Kernel {
   std::optional<Choice> choice;
   Prediction prediction;
   std::optional<Resources> resources;
+  std::optional<Stamps> stamps; ///< Of a kernel in Level::timeline.
 };
 
 /// One level of one program on one target.
@@ -141,6 +154,9 @@ struct Level {
   /// The same level with other schedules, for attn-bench --tune. They have no
   /// variants themselves, and whoever runs a bundle may ignore them.
   std::vector<Level> variants;
+  /// Empty, or one: the same level in kernels that record their phases. They
+  /// compute the same, slower, and are never what a time is taken from.
+  std::vector<Level> timeline;
 };
 
 struct Program {

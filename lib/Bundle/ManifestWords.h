@@ -30,6 +30,8 @@ inline const char *spelling(Arg::Kind kind) {
     return "scalar";
   case Arg::Kind::Scheduler:
     return "scheduler";
+  case Arg::Kind::Timeline:
+    return "timeline";
   case Arg::Kind::Map:
     return "map";
   }

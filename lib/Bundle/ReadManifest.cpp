@@ -1,6 +1,7 @@
 //===- ReadManifest.cpp - JSON to manifest, with errors that name places --===//
 
 #include "lib/Bundle/ManifestWords.h"
+#include "lib/Bundle/Timeline.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -140,6 +141,9 @@ static Arg readArg(const Node &node) {
   } else if (kind == spelling(Arg::Kind::Scheduler)) {
     arg.kind = Arg::Kind::Scheduler;
     named = false;
+  } else if (kind == spelling(Arg::Kind::Timeline)) {
+    arg.kind = Arg::Kind::Timeline;
+    named = false;
   } else if (kind == spelling(Arg::Kind::Map)) {
     arg.kind = Arg::Kind::Map;
     arg.axes = node.at("axes").list(readText);
@@ -148,9 +152,13 @@ static Arg readArg(const Node &node) {
     if (arg.axes.size() < 2 || arg.axes.size() > 5 ||
         arg.box.size() != arg.axes.size())
       node.fail("a map has 2 to 5 axes and a box along each");
+    if (auto optional = node.find("optional"))
+      arg.optional = optional->boolean();
   } else {
     node.at("kind").fail(
-        fmt::format("'{}' is not pointer, stride, length, scalar, map or scheduler", kind));
+        fmt::format("'{}' is not pointer, stride, length, scalar, map, scheduler "
+                    "or timeline",
+                    kind));
   }
   if (named)
     arg.name = node.at("name").text();
@@ -166,6 +174,19 @@ static Term readTerm(const Node &node) {
   if (auto live = node.find("live"))
     term.live = live->boolean();
   return term;
+}
+
+static Stamps readStamps(const Node &node) {
+  Stamps stamps;
+  stamps.lanes = node.at("lanes").integer(1, 1 << 20);
+  stamps.steps = node.at("steps").integer(1, (int64_t(1) << 30) / stamps.lanes);
+  stamps.phases = node.at("phases").list(readText);
+  stamps.roles = node.at("roles").list(readText);
+  if (stamps.phases.empty() || stamps.phases.size() > kLaneEnd)
+    node.at("phases").fail(fmt::format("1 to {} are allowed", kLaneEnd));
+  if (stamps.roles.empty() || stamps.roles.size() > 32)
+    node.at("roles").fail("1 to 32 are allowed");
+  return stamps;
 }
 
 static Kernel readKernel(const Node &node) {
@@ -208,10 +229,13 @@ static Kernel readKernel(const Node &node) {
     resources.sharedBytes = found->at("sharedBytes").integer(0, INT32_MAX);
     kernel.resources = resources;
   }
+  if (auto found = node.find("stamps"))
+    kernel.stamps = readStamps(*found);
   return kernel;
 }
 
-static Level readLevel(const Node &node, bool variant) {
+/// A level, or (`inner`) one inside a level: a variant or its stamped kernels.
+static Level readLevel(const Node &node, bool inner) {
   Level level;
   level.name = node.at("name").text();
   level.target = node.at("target").text();
@@ -226,11 +250,17 @@ static Level readLevel(const Node &node, bool variant) {
   });
   if (auto schedule = node.find("schedule"))
     level.schedule = schedule->text();
-  if (auto variants = node.find("variants")) {
-    if (variant)
-      variants->fail("a variant has no variants of its own");
-    level.variants = variants->list(
-        [](const Node &entry) { return readLevel(entry, /*variant=*/true); });
+  auto readInner = [&](const Node &entry) {
+    if (inner)
+      entry.fail("a level inside a level holds none of its own");
+    return readLevel(entry, /*inner=*/true);
+  };
+  if (auto variants = node.find("variants"))
+    level.variants = variants->list(readInner);
+  if (auto timeline = node.find("timeline")) {
+    level.timeline.push_back(readInner(*timeline));
+    if (level.timeline[0].kernels.size() != level.kernels.size())
+      timeline->fail("it has not the level's kernels");
   }
   return level;
 }
@@ -256,7 +286,15 @@ static void checkNames(const Program &program, const Node &node) {
         check(axis, "tensor " + tensor.name);
   };
   checkTensors(program.tensors);
-  auto checkLevel = [&](const Level &level) {
+  std::vector<const Level *> levels;
+  for (const Level &level : program.levels) {
+    levels.push_back(&level);
+    for (const std::vector<Level> *inner : {&level.timeline, &level.variants})
+      for (const Level &each : *inner)
+        levels.push_back(&each);
+  }
+  for (const Level *each : levels) {
+    const Level &level = *each;
     checkTensors(level.temporaries);
     for (const Kernel &kernel : level.kernels) {
       std::string where = "kernel " + kernel.symbol;
@@ -271,11 +309,6 @@ static void checkNames(const Program &program, const Node &node) {
           for (const std::string &axis : term.axes)
             check(axis, where);
     }
-  };
-  for (const Level &level : program.levels) {
-    checkLevel(level);
-    for (const Level &variant : level.variants)
-      checkLevel(variant);
   }
 }
 
@@ -288,7 +321,7 @@ static Program readProgram(const Node &node) {
     return Scalar{entry.at("name").text(), entry.at("dtype").text()};
   });
   program.levels = node.at("levels").list(
-      [](const Node &entry) { return readLevel(entry, /*variant=*/false); });
+      [](const Node &entry) { return readLevel(entry, /*inner=*/false); });
   checkNames(program, node);
   return program;
 }

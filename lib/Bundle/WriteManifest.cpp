@@ -43,6 +43,8 @@ static Json write(const Arg &arg) {
   if (arg.kind == Arg::Kind::Map) {
     j["axes"] = arg.axes;
     j["box"] = arg.box;
+    if (arg.optional)
+      j["optional"] = true;
   }
   return j;
 }
@@ -89,6 +91,11 @@ static Json write(const Kernel &kernel) {
     j["resources"] = {{"registers", kernel.resources->registers},
                       {"spillBytes", kernel.resources->spillBytes},
                       {"sharedBytes", kernel.resources->sharedBytes}};
+  if (kernel.stamps)
+    j["stamps"] = {{"lanes", kernel.stamps->lanes},
+                   {"steps", kernel.stamps->steps},
+                   {"phases", kernel.stamps->phases},
+                   {"roles", kernel.stamps->roles}};
   return j;
 }
 
@@ -105,6 +112,8 @@ static Json write(const Level &level) {
     j["schedule"] = level.schedule;
   if (!level.variants.empty())
     j["variants"] = writeAll(level.variants);
+  if (!level.timeline.empty())
+    j["timeline"] = write(level.timeline.front());
   return j;
 }
 

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 #include <limits>
@@ -60,6 +61,23 @@ struct Expander {
     if (gpu)
       return intrinsic("llvm.nvvm.div.full", {x, y});
     return arith::DivFOp::create(b, loc, x, y);
+  }
+  /// Right to the last place, and exact where the quotient is a number of the
+  /// format. One Newton step after the short form: what is left of x is exact
+  /// in an fma. Where it is not a number (x or y infinite, y zero, the quotient
+  /// too large) the short form has the answer.
+  Value divRounded(Value x, Value y) {
+    Value q = div(x, y);
+    if (!gpu)
+      return q;
+    Value left = fma(arith::NegFOp::create(b, loc, q), y, x);
+    APFloat divisor(0.0f);
+    bool known = matchPattern(y, m_ConstantFloat(&divisor)) &&
+                 divisor.isFiniteNonZero();
+    Value more = known ? mul(left, real(1.0 / divisor.convertToDouble()))
+                       : div(left, y);
+    Value z = add(q, more);
+    return select(isNan(z), q, z);
   }
   Value intrinsic(StringRef name, ValueRange operands) {
     return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(name),
@@ -231,6 +249,31 @@ static bool approximate(math::TanhOp op) {
   return bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
 }
 
+/// Whether a step can see this value through arithmetic that keeps differences
+/// in the last place: a floor, an explicit rounding to fewer bits, or a
+/// comparison. There one unit in the last place may become a whole step.
+static bool reachesStep(Value value) {
+  SmallVector<Value> open = {value};
+  DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value v = open.pop_back_val();
+    if (!seen.insert(v).second)
+      continue;
+    for (Operation *user : v.getUsers()) {
+      if (isa<math::FloorOp, arith::CmpFOp>(user))
+        return true;
+      if (isa<arith::TruncFOp>(user) &&
+          llvm::any_of(user->getUsers(),
+                       [](Operation *next) { return isa<arith::ExtFOp>(next); }))
+        return true;
+      if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
+              math::AbsFOp, math::FmaOp, arith::SelectOp>(user))
+        open.push_back(user->getResult(0));
+    }
+  }
+  return false;
+}
+
 /// Scalars and vectors: a tile that no pass has lowered is left as it is.
 static bool isExpandable(Type type) {
   auto vector = dyn_cast<VectorType>(type);
@@ -243,17 +286,21 @@ struct ExpandMath : attn::impl::ExpandMathPassBase<ExpandMath> {
 
   void runOnOperation() override {
     SmallVector<Operation *> calls;
+    DenseSet<Operation *> beforeSteps; // Found before anything is rewritten.
     getOperation()->walk([&](Operation *op) {
       if ((isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp,
                math::RsqrtOp>(op) ||
            (gpu && isa<arith::DivFOp>(op))) &&
           isExpandable(op->getResult(0).getType()))
         calls.push_back(op);
+      if (isa<arith::DivFOp>(op) && reachesStep(op->getResult(0)))
+        beforeSteps.insert(op);
     });
     for (Operation *op : calls) {
       Expander e{OpBuilder(op), op->getLoc(), op->getResult(0).getType(), gpu};
       Value x = op->getOperand(0);
-      Value y = isa<arith::DivFOp>(op)  ? e.div(x, op->getOperand(1))
+      Value y = beforeSteps.contains(op) ? e.divRounded(x, op->getOperand(1))
+                : isa<arith::DivFOp>(op)  ? e.div(x, op->getOperand(1))
                 : isa<math::ExpOp>(op)  ? e.exp(x)
                 : isa<math::Exp2Op>(op) ? e.exp2(x)
                 : isa<math::LogOp>(op)  ? e.log(x)

@@ -49,7 +49,9 @@ def ExpandMathPass : Pass<"attn-expand-math"> {
   let description = [{
     No call to a mathematics library remains: exp, log, tanh and rsqrt become
     polynomials and divisions good to about 2 units in the last place. `exp2` is
-    an instruction on a GPU (`gpu`), a polynomial on the CPU.
+    an instruction on a GPU (`gpu`), a polynomial on the CPU. A division that a
+    floor, an explicit rounding or a comparison sees is right to the last place:
+    floor(14 / 7.0) is 2, on a GPU too.
   }];
   let options = [Option<"gpu", "gpu", "bool", "false", "use GPU instructions">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

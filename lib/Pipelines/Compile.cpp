@@ -154,8 +154,10 @@ static bundle::Arg describeArgument(DictionaryAttr attribute) {
     arg.axes = stringList(attribute, "axes");
     auto box = attribute.getAs<DenseI64ArrayAttr>("box");
     arg.box.assign(box.asArrayRef().begin(), box.asArrayRef().end());
+    arg.optional = attribute.contains("optional");
   }
   arg.kind = kind == "scheduler" ? bundle::Arg::Kind::Scheduler
+             : kind == "timeline" ? bundle::Arg::Kind::Timeline
              : kind == "map"      ? bundle::Arg::Kind::Map
              : kind == "pointer" ? bundle::Arg::Kind::Pointer
              : kind == "stride" ? bundle::Arg::Kind::Stride
@@ -195,6 +197,23 @@ static std::map<std::string, int64_t> numbers(DictionaryAttr dictionary,
   return list;
 }
 
+/// How a program records its phases, if it does.
+static std::optional<bundle::Stamps> describeStamps(func::FuncOp program) {
+  auto roles = program->getAttrOfType<ArrayAttr>(tile::kTimelineAttr);
+  if (!roles)
+    return std::nullopt;
+  bundle::Stamps stamps;
+  auto lanes = *program.getBody().front().getOps<tile::OpenLaneOp>().begin();
+  stamps.lanes = static_cast<int64_t>(lanes.getLanes());
+  stamps.steps = static_cast<int64_t>(lanes.getSteps());
+  for (Attribute role : roles)
+    stamps.roles.push_back(cast<StringAttr>(role).str());
+  for (unsigned i = 0; i <= tile::getMaxEnumValForPhase(); ++i)
+    stamps.phases.push_back(
+        tile::stringifyPhase(static_cast<tile::Phase>(i)).str());
+  return stamps;
+}
+
 static bundle::Kernel describeKernel(func::FuncOp program) {
   bundle::Kernel kernel;
   kernel.symbol = program.getName().str();
@@ -214,6 +233,7 @@ static bundle::Kernel describeKernel(func::FuncOp program) {
         program.getArgAttrOfType<DictionaryAttr>(i, tile::kArgAttr)));
   describePrediction(program->getAttrOfType<ArrayAttr>("tile.prediction"),
                      kernel.prediction);
+  kernel.stamps = describeStamps(program);
   return kernel;
 }
 
@@ -240,7 +260,9 @@ compileOnce(MLIRContext &context, const spec::Module &source,
   for (func::FuncOp program : module->getOps<func::FuncOp>())
     result.level.kernels.push_back(describeKernel(program));
 
-  std::string stem = kernel.name + "." + pipeline.target + "." + pipeline.level;
+  std::string stem = kernel.name + "." + pipeline.target + "." + pipeline.level +
+                     (pipeline.timeline ? ".timeline" : "") +
+                     (options.variant ? ".v" + std::to_string(options.variant) : "");
   PassManager pm(&context);
   if (pipeline.target == "cpu") {
     addCpuCodegenPasses(pm);
@@ -316,32 +338,85 @@ static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) 
                                       "groups=2,columns=64,stages=2",
                                       "groups=2,columns=32,stages=2"};
   static const char *const mma[] = {"columns=32", "columns=16"};
+  static const char *const pipelined[] = {"columns=64", "columns=48", "columns=32",
+                                          "columns=16"};
   if (pipeline.level == "specialized")
     return wgmma;
+  if (pipeline.level == "pipelined" && pipeline.target == "sm_90a")
+    return pipelined;
   if (pipeline.level == "flash" || pipeline.level == "pipelined")
     return mma;
   return {};
 }
 
-FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
-                                            const spec::Module &source,
-                                            const spec::Kernel &kernel,
-                                            const CompileOptions &options) {
-  ArrayRef<const char *> smaller = smallerSchedules(options.pipeline);
-  bool mayShrink = options.pipeline.schedule.empty() && !options.allowSpills &&
-                   options.pipeline.target != "cpu" && !smaller.empty();
+/// One level with the first schedule that its registers suffice for, which
+/// `pipeline` then holds.
+static FailureOr<CompiledLevel> compilePlain(MLIRContext &context,
+                                             const spec::Module &source,
+                                             const spec::Kernel &kernel,
+                                             const CompileOptions &options,
+                                             PipelineOptions &pipeline) {
+  ArrayRef<const char *> smaller = smallerSchedules(pipeline);
+  bool mayShrink = pipeline.schedule.empty() && !options.allowSpills &&
+                   pipeline.target != "cpu" && !smaller.empty();
   if (!mayShrink)
-    return compileOnce(context, source, kernel, options, options.pipeline, nullptr);
+    return compileOnce(context, source, kernel, options, pipeline, nullptr);
   bool tooLarge = false;
-  FailureOr<CompiledLevel> result = compileOnce(context, source, kernel, options,
-                                                options.pipeline, &tooLarge);
+  FailureOr<CompiledLevel> result =
+      compileOnce(context, source, kernel, options, pipeline, &tooLarge);
   for (size_t i = 0; tooLarge && i < smaller.size(); ++i) {
-    PipelineOptions pipeline = options.pipeline;
     pipeline.schedule = smaller[i];
     tooLarge = false;
     bool last = i + 1 == smaller.size();
     result = compileOnce(context, source, kernel, options, pipeline,
                          last ? nullptr : &tooLarge);
   }
+  return result;
+}
+
+/// Adds the level's kernels with stamps, in the same schedule. A level without
+/// attention programs has none; one whose registers do not suffice says so.
+static LogicalResult addTimeline(MLIRContext &context, const spec::Module &source,
+                                 const spec::Kernel &kernel,
+                                 const CompileOptions &options,
+                                 PipelineOptions pipeline, CompiledLevel &plain) {
+  pipeline.timeline = true;
+  bool tooLarge = false;
+  FailureOr<CompiledLevel> stamped =
+      compileOnce(context, source, kernel, options, pipeline,
+                  options.allowSpills ? nullptr : &tooLarge);
+  if (tooLarge) {
+    plain.noTimeline = "the stamps need registers that its kernel does not have; "
+                       "use a smaller tile (--schedule=columns=48) or "
+                       "--allow-spills";
+    return success();
+  }
+  if (failed(stamped))
+    return failure();
+  if (llvm::none_of(stamped->level.kernels, [](const bundle::Kernel &k) {
+        return k.stamps.has_value();
+      })) {
+    plain.noTimeline = "none of its kernels holds both products";
+    return success();
+  }
+  plain.level.timeline.push_back(std::move(stamped->level));
+  for (auto &[name, contents] : stamped->files)
+    plain.files[name] = std::move(contents);
+  return success();
+}
+
+FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
+                                            const spec::Module &source,
+                                            const spec::Kernel &kernel,
+                                            const CompileOptions &options) {
+  PipelineOptions pipeline = options.pipeline;
+  pipeline.timeline = false;
+  FailureOr<CompiledLevel> result =
+      compilePlain(context, source, kernel, options, pipeline);
+  if (succeeded(result) && options.pipeline.timeline &&
+      failed(addTimeline(context, source, kernel, options, pipeline, *result)))
+    return failure();
+  if (succeeded(result))
+    result->level.schedule = options.pipeline.schedule;
   return result;
 }

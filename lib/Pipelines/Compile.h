@@ -31,14 +31,19 @@ struct CompileOptions {
   PipelineOptions pipeline; ///< Target and level are set for each.
   std::vector<std::string> cubinArchs; ///< "sm_90"; empty: none.
   bool allowSpills = false;
+  int variant = 0; ///< Not 0: part of the files' names, so that variants differ.
 };
 
 /// One level of one program: its manifest entry, and files by their name in the
-/// bundle. Fails with diagnostics.
+/// bundle; with `pipeline.timeline` its stamped kernels as well. Fails with
+/// diagnostics.
 struct CompiledLevel {
   bundle::Level level;
   std::map<std::string, std::string> files;
   std::string assembler; ///< Name of the assembler that ran, or "".
+  /// Why a level that was asked to record its phases (PipelineOptions::timeline)
+  /// has no such kernels.
+  std::string noTimeline;
 };
 mlir::FailureOr<CompiledLevel> compileLevel(mlir::MLIRContext &context,
                                             const spec::Module &module,

@@ -40,6 +40,13 @@ std::string attn::checkNames(llvm::StringRef target, llvm::StringRef level) {
   return "";
 }
 
+std::string attn::checkTimeline(llvm::StringRef target) {
+  if (target != "cpu")
+    return "";
+  return "--timeline records the clock of a GPU's multiprocessors, target cpu has "
+         "none; use --target=sm_80 or sm_90a (attnc: --targets)";
+}
+
 void attn::addFusionPasses(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &fusion = pm.nest<func::FuncOp>();
   const std::string &level = options.level;
@@ -77,14 +84,19 @@ void attn::addSchedulePasses(OpPassManager &pm,
     programs.addPass(createStageLoadsPass());
   const target::CompileTarget *target = target::findTarget(options.target);
   if (target && target->has(target::Feature::Wgmma)) {
+    programs.addPass(createSpecializeMatmulPass());
+    programs.addPass(createPipelineKeysPass());
     programs.addPass(createSpecializeWarpsPass());
     programs.addPass(createPersistTilesPass());
     programs.addPass(createExpandRunningMaxPass());
   }
   programs.addPass(createSplitKeyLoopPass());
+  programs.addPass(createContractMultiplyAddPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
+  if (options.timeline)
+    programs.addPass(createStampPhasesPass());
 }
 
 void attn::registerAllAttnPasses() {

@@ -24,6 +24,7 @@ struct PipelineOptions {
   std::string target = "cpu";
   bool tf32 = false;
   std::string schedule; ///< Overrides, see lib/Schedule/Choose.h.
+  bool timeline = false; ///< Programs that record their phases; GPUs only.
 };
 
 /// "cpu", "sm_80".
@@ -35,6 +36,9 @@ std::string checkNames(llvm::StringRef target, llvm::StringRef level);
 
 /// attn -> attn.kernel regions.
 void addFusionPasses(mlir::OpPassManager &pm, const PipelineOptions &options);
+/// What is wrong with asking for a timeline on a target; empty when nothing is.
+std::string checkTimeline(llvm::StringRef target);
+
 /// attn.kernel -> tile programs ready for code generation.
 void addSchedulePasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 

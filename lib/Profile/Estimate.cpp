@@ -188,12 +188,13 @@ private:
                    double(tile.columns) / double(length);
     if (length <= tile.columns)
       return slots;
-    // Tiles that a fused mask leaves dead are passed over. The operations say
-    // whether it is in here: a softmax's own and its rounding are ten at most.
-    double elements = evaluate(p.exponentials, lengths, 1) / 2;
-    bool masked = live < 1 && e.scalarFlops > 10.5 * elements;
+    // Tiles that a fused mask leaves dead are passed over; its operations count
+    // live pairs, but a tile that the mask cuts is done whole.
+    bool masked = live > 0 && live < 1 &&
+                  std::any_of(p.exponentials.begin(), p.exponentials.end(),
+                              [](const bundle::Term &term) { return term.live; });
     double alive =
-        masked ? std::min(1.0, live + double(tile.columns) / 2 / double(length))
+        masked ? std::min(1.0, live + double(tile.columns) / 2 / double(length)) / live
                : 1;
     return 2 * slots * alive;
   }

@@ -59,6 +59,32 @@ static Json activityJson(const std::optional<Activity> &activity) {
           {"correlation", activity->correlation}};
 }
 
+static Json timelineJson(const std::optional<Timeline> &timeline) {
+  if (!timeline)
+    return nullptr;
+  Json roles = Json::array();
+  for (const RoleShares &role : timeline->roles) {
+    Json shares = Json::object();
+    for (size_t phase = 0; phase < role.shares.size(); ++phase)
+      if (role.shares[phase] > 0)
+        shares[timeline->phases[phase]] = role.shares[phase];
+    roles.push_back({{"role", role.role},
+                     {"lanes", role.lanes},
+                     {"time", role.microseconds * 1e-3},
+                     {"waiting", role.waiting},
+                     {"shares", shares}});
+  }
+  return {{"overhead", timeline->cost.ratio - 1},
+          {"plain", samples(timeline->cost.first)},
+          {"stamped", samples(timeline->cost.second)},
+          {"blocks", timeline->blocks},
+          {"launched", timeline->launched},
+          {"stamps", timeline->stamps},
+          {"dropped", timeline->dropped},
+          {"gigahertz", timeline->gigahertz},
+          {"roles", roles}};
+}
+
 static Json kernelJson(const KernelResult &kernel) {
   const Estimate &e = kernel.predicted;
   double predictedMs = e.seconds * 1e3;
@@ -89,6 +115,7 @@ static Json kernelJson(const KernelResult &kernel) {
          {"occupancy", nullptr},
          {"counted", countedJson(kernel.counted)},
          {"activity", activityJson(kernel.activity)},
+         {"timeline", timelineJson(kernel.timeline)},
          {"reason", kernel.reason}};
   if (kernel.occupancy)
     j["occupancy"] = {{"share", kernel.occupancy->share},

@@ -20,7 +20,9 @@ struct LevelTrace {
 /// Chrome trace format (opens in Perfetto): a host lane with the launches, a
 /// lane of the stream with the kernels and their footprint, an arrow from each
 /// launch to its kernel, and tracks of what was counted or predicted. The
-/// levels follow one another.
+/// levels follow one another. A kernel with a timeline also has a lane for each
+/// warp group of its drawn blocks, as a process of its own; those come from a run
+/// of the stamped kernel, moved to where the plain one started.
 std::string traceJson(const Results &results,
                       const std::vector<LevelTrace> &traces);
 

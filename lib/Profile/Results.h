@@ -3,6 +3,7 @@
 #define ATTN_LIB_PROFILE_RESULTS_H
 
 #include "lib/Profile/Estimate.h"
+#include "lib/Profile/Timeline.h"
 #include "lib/Profile/Timing.h"
 #include "lib/Target/Occupancy.h"
 
@@ -49,6 +50,7 @@ struct KernelResult {
   std::optional<target::Occupancy> occupancy;
   std::optional<Counters> counted;
   std::optional<Activity> activity;
+  std::optional<Timeline> timeline; ///< Of a run of its stamped form.
   std::string reason; ///< Of a miss over 10 %; empty without one.
 };
 

@@ -210,6 +210,11 @@ std::string attn::profile::table(const Results &results, bool kernels) {
     }
     text += "\n" + alignColumns(rows, 1);
   }
+  for (const LevelResult &level : results.levels)
+    for (const KernelResult &kernel : level.kernels)
+      if (kernel.timeline)
+        text += "\n" + timelineTable(level.name + " " + kernel.label,
+                                     *kernel.timeline);
   std::string more = notes(results);
   if (!more.empty())
     text += (more[0] == '\n' ? "" : "\n") + more;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <random>
 
 using namespace attn;
 using namespace attn::profile;
@@ -210,4 +212,62 @@ LevelTiming attn::profile::timeLevel(Device &device,
                                      const std::vector<Plan *> &sets,
                                      const TimingOptions &options) {
   return Timer(device, sets, options).run();
+}
+
+RoundsTiming
+attn::profile::timeRounds(Device &device,
+                          const std::vector<std::function<void()>> &ways,
+                          const TimingOptions &options, unsigned seed) {
+  const bool gpu = device.info().kind != "cpu";
+  Buffer scratch;
+  if (options.flushBytes > 0)
+    scratch = Buffer(device, options.flushBytes);
+  auto start = device.createEvent(), end = device.createEvent();
+  auto once = [&](size_t way, uint8_t byte) {
+    // Work in front of the first mark hides the launches behind it.
+    if (options.flushBytes > 0)
+      device.fill(scratch.data(), byte, options.flushBytes);
+    else if (gpu)
+      ways[way]();
+    device.record(*start);
+    ways[way]();
+    device.record(*end);
+    device.synchronize();
+    return device.milliseconds(*start, *end);
+  };
+  auto begin = Clock::now();
+  double round = 0;
+  do {
+    round = 0;
+    for (size_t way = 0; way < ways.size(); ++way)
+      round += once(way, 0);
+  } while (options.warmup < 0 && millisecondsSince(begin) < 50);
+  int rounds = options.repeats > 0
+                   ? options.repeats
+                   : std::clamp(int(500 * ways.size() / std::max(round, 1e-3)), 7, 51);
+  std::vector<std::vector<double>> samples(ways.size()), ratios(ways.size());
+  std::vector<size_t> order(ways.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 random(seed + 1);
+  for (int i = 0; i < rounds; ++i) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (size_t way : order)
+      samples[way].push_back(once(way, uint8_t(i)));
+    for (size_t way = 0; way < ways.size(); ++way)
+      ratios[way].push_back(samples[way].back() / std::max(samples[0].back(), 1e-9));
+  }
+  RoundsTiming timing;
+  for (size_t way = 0; way < ways.size(); ++way) {
+    timing.times.push_back(summarize(std::move(samples[way])));
+    timing.ratios.push_back(summarize(std::move(ratios[way])).median);
+  }
+  return timing;
+}
+
+PairTiming attn::profile::timePair(Device &device,
+                                   const std::function<void()> &first,
+                                   const std::function<void()> &second,
+                                   const TimingOptions &options, unsigned seed) {
+  RoundsTiming rounds = timeRounds(device, {first, second}, options, seed);
+  return {rounds.times[0], rounds.times[1], rounds.ratios[1]};
 }

@@ -55,6 +55,30 @@ LevelTiming timeLevel(runtime::Device &device,
                       const std::vector<runtime::Plan *> &sets,
                       const TimingOptions &options);
 
+/// Ways of doing the same, measured against each other.
+struct RoundsTiming {
+  std::vector<Summary> times; ///< Milliseconds, by way.
+  std::vector<double> ratios; ///< Over the first way's: the median of the rounds' own.
+};
+
+/// Runs every way once a round, in an order that `seed` shuffles anew each round.
+/// `ways` holds at least one. Throws DeviceError when a kernel fails.
+RoundsTiming timeRounds(runtime::Device &device,
+                        const std::vector<std::function<void()>> &ways,
+                        const TimingOptions &options, unsigned seed);
+
+/// Two ways of doing the same, measured against each other.
+struct PairTiming {
+  Summary first, second; ///< Milliseconds.
+  double ratio = 1;      ///< Second over first: the median of the rounds' own.
+};
+
+/// Runs both in every round, in an order that changes from round to round by
+/// `seed`. Throws DeviceError when a kernel fails.
+PairTiming timePair(runtime::Device &device, const std::function<void()> &first,
+                    const std::function<void()> &second,
+                    const TimingOptions &options, unsigned seed);
+
 } // namespace attn::profile
 
 #endif // ATTN_LIB_PROFILE_TIMING_H

@@ -2,6 +2,7 @@
 
 #include "lib/Profile/Json.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -11,20 +12,28 @@ using namespace attn::profile;
 using Json = nlohmann::ordered_json;
 
 static constexpr int kProcess = 1, kHost = 1, kDevice = 2;
+static constexpr int kFirstTimeline = 2; ///< Processes of warp groups' lanes.
 static constexpr double kGap = 20; ///< Microseconds between two levels.
 
-static Json laneName(int lane, const std::string &name) {
+static Json laneName(int lane, const std::string &name, int process = kProcess) {
   return {{"ph", "M"},
-          {"pid", kProcess},
+          {"pid", process},
           {"tid", lane},
           {"name", "thread_name"},
           {"args", {{"name", name}}}};
 }
 
+static Json processName(int process, const std::string &name) {
+  return {{"ph", "M"},
+          {"pid", process},
+          {"name", "process_name"},
+          {"args", {{"name", name}}}};
+}
+
 static Json slice(int lane, const std::string &name, double start, double end,
-                  Json args) {
+                  Json args, int process = kProcess) {
   return {{"ph", "X"},
-          {"pid", kProcess},
+          {"pid", process},
           {"tid", lane},
           {"name", name},
           {"ts", start},
@@ -125,18 +134,41 @@ static void addLaunch(Json &events, const LevelResult &level,
                     {"ts", span.deviceStart}});
 }
 
+/// The warp groups' phases, from `start` on; gives when the last one ends.
+static double addTimeline(Json &events, int process, const std::string &level,
+                          const KernelResult &kernel, double start) {
+  const Timeline &timeline = *kernel.timeline;
+  events.push_back(processName(
+      process, fmt::format("{} {}: warp groups, with stamps ({:+.1f} % time)",
+                           level, kernel.label, 100 * (timeline.cost.ratio - 1))));
+  double end = start;
+  int lane = 0;
+  for (const Lane &group : timeline.lanes) {
+    ++lane;
+    events.push_back(laneName(lane,
+                              fmt::format("block {} on SM {}, {}", group.block,
+                                          group.multiprocessor,
+                                          timeline.roleNames[group.role]),
+                              process));
+    for (const PhaseSlice &phase : group.slices) {
+      events.push_back(slice(lane, phaseTitle(timeline.phases[phase.phase]),
+                             start + phase.start, start + phase.end,
+                             Json::object(), process));
+      end = std::max(end, start + phase.end);
+    }
+  }
+  return end;
+}
+
 std::string attn::profile::traceJson(const Results &results,
                                      const std::vector<LevelTrace> &traces) {
   Json events = Json::array();
-  events.push_back({{"ph", "M"},
-                    {"pid", kProcess},
-                    {"name", "process_name"},
-                    {"args", {{"name", results.program}}}});
+  events.push_back(processName(kProcess, results.program));
   events.push_back(laneName(kHost, "host"));
   events.push_back(laneName(kDevice, "stream 0: " + results.device));
 
   double start = 0;
-  int arrow = 0;
+  int arrow = 0, process = kFirstTimeline;
   for (const LevelTrace &trace : traces) {
     double end = start;
     // The level's own slice spans its kernels; it comes first because a slice
@@ -158,6 +190,9 @@ std::string attn::profile::traceJson(const Results &results,
       last = span.deviceEnd;
       end = std::max({end, span.hostEnd, span.deviceEnd});
       addLaunch(events, *trace.level, kernel, span, ++arrow);
+      if (kernel.timeline)
+        end = std::max(end, addTimeline(events, process++, trace.level->name,
+                                        kernel, span.deviceStart));
     }
     if (first >= 0)
       events[whole] = slice(kDevice, trace.level->name, first, last,

@@ -12,11 +12,12 @@ using namespace attn::profile;
 Tile attn::profile::tileOf(const std::string &schedule) {
   Tile tile;
   const char *at = schedule.c_str();
-  size_t groups = schedule.find(" groups x ");
-  bool grouped = groups != std::string::npos;
+  size_t groups = schedule.find(" x "); // "2 groups x 64x128"
+  bool grouped = groups != std::string::npos &&
+                 schedule.find(" group") != std::string::npos;
   if (grouped || schedule.rfind("tile ", 0) == 0) {
     char *end = nullptr;
-    tile.rows = std::strtoll(grouped ? at + groups + 10 : at + 5, &end, 10);
+    tile.rows = std::strtoll(grouped ? at + groups + 3 : at + 5, &end, 10);
     if (*end == 'x')
       tile.columns = std::strtoll(end + 1, nullptr, 10);
     if (grouped)

@@ -214,7 +214,18 @@ static Element choose(const Element &a, const Element &b, bool first,
   return {exact, model, tie ? std::max(a.v, b.v) : first ? a.v : b.v};
 }
 
-static Element binaryReal(Op op, const Element &a, const Element &b) {
+/// Added by a division. Correctly rounded it is exact where the operands are
+/// and the format holds the quotient: floor(14 / 7.0) has no doubt.
+static double quotientNoise(const Element &a, const Element &b, double x,
+                            bool exactQuotient) {
+  if (!exactQuotient)
+    return kFunction * square(x);
+  bool exact = a.v == 0 && b.v == 0 && double(float(x)) == x;
+  return exact ? 0 : roundingNoise(x);
+}
+
+static Element binaryReal(Op op, const Element &a, const Element &b,
+                          bool exactQuotient) {
   double x;
   switch (op) {
   case Op::Add:
@@ -232,7 +243,8 @@ static Element binaryReal(Op op, const Element &a, const Element &b) {
     x = a.x / b.x;
     return {
         x, a.m / b.m,
-        finite((a.v + square(x) * b.v) / square(b.x) + kFunction * square(x),
+        finite((a.v + square(x) * b.v) / square(b.x) +
+                   quotientNoise(a, b, x, exactQuotient),
                x)};
   case Op::Min:
     return choose(a, b, a.x < b.x, std::fmin(a.x, b.x), std::fmin(a.m, b.m));
@@ -284,7 +296,7 @@ static ValuePtr compareReals(Op op, const Value &x, const Value &y) {
 }
 
 ValuePtr attn::reference::applyBinary(Op op, const ValuePtr &x,
-                                      const ValuePtr &y) {
+                                      const ValuePtr &y, bool exactQuotient) {
   if (op == Op::And || op == Op::Or)
     return logical(op, *x, *y);
   if (!x->real && !y->real)
@@ -294,8 +306,9 @@ ValuePtr attn::reference::applyBinary(Op op, const ValuePtr &x,
   ValuePtr a = toReal(x), b = toReal(y);
   if (op >= Op::Eq && op <= Op::Ge)
     return compareReals(op, *a, *b);
-  return fill(*a,
-              [&](int64_t i) { return binaryReal(op, at(*a, i), at(*b, i)); });
+  return fill(*a, [&](int64_t i) {
+    return binaryReal(op, at(*a, i), at(*b, i), exactQuotient);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -51,7 +51,36 @@ ValuePtr Interpreter::realOperand(const Expr &expr, size_t index) {
   return toReal(operand(expr, index));
 }
 
+/// Whether a step is ahead of an expression's operands, given whether one is
+/// ahead of it: what lib/Codegen/ExpandMath.cpp finds in a kernel's body.
+static bool stepAheadOfOperands(const Expr &expr, bool ahead) {
+  switch (expr.kind) {
+  case ExprKind::Unary:
+    return expr.op == Op::Floor ||
+           (ahead && (expr.op == Op::Neg || expr.op == Op::Abs));
+  case ExprKind::Binary:
+    return (expr.op >= Op::Eq && expr.op <= Op::Ge) ||
+           (ahead &&
+            (expr.op == Op::Add || expr.op == Op::Sub || expr.op == Op::Mul));
+  case ExprKind::Cast:
+    return expr.type.dtype == DType::F16 || expr.type.dtype == DType::BF16;
+  case ExprKind::Select:
+  case ExprKind::Scale:
+    return ahead;
+  default: // A local may be computed elsewhere.
+    return false;
+  }
+}
+
 ValuePtr Interpreter::value(const Expr &expr) {
+  bool ahead = stepAhead;
+  stepAhead = stepAheadOfOperands(expr, ahead);
+  ValuePtr result = form(expr, ahead);
+  stepAhead = ahead;
+  return result;
+}
+
+ValuePtr Interpreter::form(const Expr &expr, bool exactQuotient) {
   bool real = spec::isFloat(expr.type.dtype);
   switch (expr.kind) {
   case ExprKind::IntLiteral:
@@ -72,7 +101,7 @@ ValuePtr Interpreter::value(const Expr &expr) {
                  !spec::isFloat(expr.operands[1]->type.dtype) && !real;
     return exact ? applyBinary(expr.op, operand(expr, 0), operand(expr, 1))
                  : applyBinary(expr.op, realOperand(expr, 0),
-                               realOperand(expr, 1));
+                               realOperand(expr, 1), exactQuotient);
   }
   case ExprKind::Select:
     return applySelect(operand(expr, 0),

@@ -27,19 +27,27 @@ private:
   ValuePtr softmax(const spec::Expr &expr, ValuePtr *logSumExp);
   ValuePtr operand(const spec::Expr &expr, size_t index);
   ValuePtr realOperand(const spec::Expr &expr, size_t index);
+  /// `value` with stepAhead set for the operands; a division of its own rounds
+  /// correctly if `exactQuotient`.
+  ValuePtr form(const spec::Expr &expr, bool exactQuotient);
 
   const Box &box;
   const spec::Kernel &kernel;
   const Inputs &inputs;
   bool tf32;
   bool narrow = false; ///< Some input is a 16-bit float.
+  /// A floor, a rounding or a comparison sees what is being evaluated through
+  /// sums, products and selections alone: divisions are then exact ones.
+  bool stepAhead = false;
   std::vector<ValuePtr> locals, arguments;
   std::vector<const spec::Statement *> definitions; ///< By local.
 };
 
 // Elementwise.cpp. Operands lie over the axes of the result already.
 ValuePtr applyUnary(spec::Op op, const ValuePtr &x, bool narrow);
-ValuePtr applyBinary(spec::Op op, const ValuePtr &x, const ValuePtr &y);
+/// `exactQuotient`: a division is correctly rounded (see stepAhead).
+ValuePtr applyBinary(spec::Op op, const ValuePtr &x, const ValuePtr &y,
+                     bool exactQuotient = false);
 ValuePtr applySelect(const ValuePtr &condition, const ValuePtr &yes,
                      const ValuePtr &no);
 ValuePtr applyCast(spec::DType to, const ValuePtr &x);

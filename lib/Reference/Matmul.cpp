@@ -49,6 +49,7 @@ struct Product {
   const double *aw;       ///< [rows, depth]: weights of b^2 in the variance.
   const double *bv;       ///< [depth, columns] or null.
   double *out, *variance; ///< [rows, columns], zero at first.
+  double *walk;           ///< The same: see walkOn; or null.
   float *model;
 
   void run() const {
@@ -76,10 +77,22 @@ struct Product {
         m[n] += af * bf[n];
       for (int64_t n = n0; n < n1; ++n)
         v[n] += w * bx[n] * bx[n];
+      if (walk)
+        walkOn(x, ax, bx, walk + r * columns, n0, n1);
       if (!bv)
         continue;
       for (int64_t n = n0; n < n1; ++n)
         v[n] += ax * ax * bv[k * columns + n];
+    }
+  }
+
+  /// One term's rounding of a sum kept in f32: a part of what the sum has
+  /// reached by then, never more than the term.
+  static void walkOn(const double *x, double ax, const double *bx, double *w,
+                     int64_t n0, int64_t n1) {
+    for (int64_t n = n0; n < n1; ++n) {
+      double ofSum = kRounding * x[n] * x[n], term = ax * bx[n];
+      w[n] += std::min(ofSum, term * term);
     }
   }
 };
@@ -91,6 +104,8 @@ ValuePtr attn::reference::contract(const Value &a, const Value &b,
                                    Value result) {
   AccumulationNoise noise(depth, cutsOff);
   std::vector<float> am = modelOf(a), bm = modelOf(b);
+  // The accumulation's share is of terms in any order. Where large terms come
+  // first the partial sums of their own order, followed below, are larger.
   std::vector<double> weights(a.exact.size());
   for (size_t i = 0; i < weights.size(); ++i)
     weights[i] =
@@ -99,6 +114,7 @@ ValuePtr attn::reference::contract(const Value &a, const Value &b,
   result.exact.assign(count, 0);
   result.variance.assign(count, 0);
   result.model.assign(count, 0);
+  std::vector<double> walk(cutsOff ? 0 : count, 0);
   for (int64_t i = 0; i < batch; ++i) {
     int64_t atA = i * rows * depth, atB = i * depth * columns,
             atOut = i * rows * columns;
@@ -113,12 +129,15 @@ ValuePtr attn::reference::contract(const Value &a, const Value &b,
             b.variance.empty() ? nullptr : b.variance.data() + atB,
             result.exact.data() + atOut,
             result.variance.data() + atOut,
+            cutsOff ? nullptr : walk.data() + atOut,
             result.model.data() + atOut}
         .run();
   }
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i) {
+    double ofSum = std::max(noise.ofSum * square(result.exact[i]),
+                            cutsOff ? 0 : walk[i]);
     result.variance[i] =
-        finite(result.variance[i] + noise.ofSum * square(result.exact[i]),
-               result.exact[i]);
+        finite(result.variance[i] + ofSum, result.exact[i]);
+  }
   return std::make_shared<Value>(std::move(result));
 }

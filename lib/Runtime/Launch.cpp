@@ -2,6 +2,7 @@
 
 #include "lib/Runtime/Launch.h"
 
+#include "lib/Bundle/Timeline.h"
 #include "lib/Runtime/Half.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 using namespace attn;
 using namespace attn::runtime;
@@ -187,6 +189,7 @@ static uint64_t encodeArg(const bundle::Program &program,
     throw broken(fmt::format("unknown scalar '{}'", arg.name));
   }
   case bundle::Arg::Kind::Scheduler:
+  case bundle::Arg::Kind::Timeline:
   case bundle::Arg::Kind::Map: // See Plan.
   case bundle::Arg::Kind::Pointer:
   case bundle::Arg::Kind::Stride:
@@ -207,15 +210,20 @@ static uint64_t encodeArg(const bundle::Program &program,
       fmt::format("the stride of axis '{}' in '{}'", arg.axis, arg.name));
 }
 
-/// The tensor map an argument asks for.
-static MapShape mapShape(const bundle::Program &program,
-                         const bundle::Kernel &kernel, const bundle::Arg &arg,
-                         const std::map<std::string, TensorRef> &tensors,
-                         const Arguments &arguments) {
+/// The tensor map an argument asks for; nothing when it is optional and the strides
+/// do not allow it.
+static std::optional<MapShape> mapShape(const bundle::Program &program,
+                                        const bundle::Level &level,
+                                        const bundle::Kernel &kernel,
+                                        const bundle::Arg &arg,
+                                        const std::map<std::string, TensorRef> &tensors,
+                                        const Arguments &arguments) {
   const bundle::Tensor *tensor = nullptr;
-  for (const bundle::Tensor &candidate : program.tensors)
-    if (candidate.name == arg.name)
-      tensor = &candidate;
+  for (const std::vector<bundle::Tensor> *list :
+       {&program.tensors, &level.temporaries})
+    for (const bundle::Tensor &candidate : *list)
+      if (candidate.name == arg.name)
+        tensor = &candidate;
   auto broken = [&](const std::string &what) {
     return DeviceError(fmt::format("bundle is broken: kernel {} maps {}; make it "
                                    "again with attnc",
@@ -238,7 +246,11 @@ static MapShape mapShape(const bundle::Program &program,
     shape.lengths.push_back(std::max<int64_t>(1, length));
     // The stride of an axis of one element is never used, but it is checked.
     shape.strides.push_back(length > 1 ? stride : kAlignment);
-    if (i > 0 && length > 1 && (stride % kAlignment != 0 || stride == 0))
+    bool usable = i == 0 || length <= 1 ||
+                  (stride % kAlignment == 0 && stride != 0);
+    if (!usable && arg.optional)
+      return std::nullopt;
+    if (!usable)
       throw LaunchError(fmt::format(
           "tensor {}: stride {} of axis {} is {}; copies into shared memory take "
           "multiples of 16 bytes, use level flash of target sm_80 or copy the "
@@ -248,6 +260,20 @@ static MapShape mapShape(const bundle::Program &program,
   }
   shape.box = arg.box;
   return shape;
+}
+
+/// Memory for a kernel's stamps, in which no lane has been opened.
+static void *stampBuffer(Device &device, const bundle::Kernel &kernel,
+                         Buffer &buffer) {
+  if (!kernel.stamps)
+    throw DeviceError(fmt::format("bundle is broken: kernel {} records stamps and "
+                                  "does not say how; make it again with attnc",
+                                  kernel.symbol));
+  int64_t bytes =
+      bundle::timelineBytes(kernel.stamps->lanes, kernel.stamps->steps);
+  buffer = Buffer(device, bytes);
+  device.fill(buffer.data(), 0, bytes);
+  return buffer.data();
 }
 
 Plan::Plan(Device &device, const bundle::Program &program,
@@ -306,19 +332,26 @@ Plan::Plan(Device &device, const bundle::Program &program,
         steps[i].slots.push_back(reinterpret_cast<uintptr_t>(counter.data()));
         continue;
       }
+      if (arg.kind == bundle::Arg::Kind::Timeline) {
+        steps[i].slots.push_back(
+            reinterpret_cast<uintptr_t>(stampBuffer(
+                device, level.kernels[i], steps[i].stamps)));
+        continue;
+      }
       if (arg.kind != bundle::Arg::Kind::Map) {
         steps[i].slots.push_back(encodeArg(program, level, level.kernels[i], arg,
                                            tensors, arguments));
         continue;
       }
-      MapShape shape =
-          mapShape(program, level.kernels[i], arg, tensors, arguments);
+      std::optional<MapShape> shape =
+          mapShape(program, level, level.kernels[i], arg, tensors, arguments);
       // An empty tensor may have no address; nothing is read from this one.
-      if (!shape.data)
-        shape.data = spare.data() ? spare.data()
-                                  : (spare = Buffer(device, 256)).data();
+      if (shape && !shape->data)
+        shape->data = spare.data() ? spare.data()
+                                   : (spare = Buffer(device, 256)).data();
+      bool needed = shape && steps[i].blocks > 0;
       maps.push_back(std::make_unique<TensorMap>(
-          steps[i].blocks > 0 ? device.encodeMap(shape) : TensorMap()));
+          needed ? device.encodeMap(*shape) : TensorMap()));
       steps[i].slots.push_back(reinterpret_cast<uintptr_t>(maps.back().get()));
     }
 }

@@ -104,17 +104,25 @@ public:
   }
 
   size_t kernels() const { return steps.size(); }
+  /// That a launch starts; of a persistent kernel fewer than its tiles.
   int64_t blocks(size_t kernel) const { return steps[kernel].blocks; }
   FunctionFacts facts(size_t kernel) const {
     return steps[kernel].function->facts();
   }
   const Code &code() const { return *loaded; }
   int64_t temporaryBytes() const { return scratch->bytes(); }
+  /// Where a kernel that records its phases does so (lib/Bundle/Timeline.h):
+  /// what its last launch wrote. Null for other kernels.
+  const Buffer *stamps(size_t kernel) const {
+    const Buffer &buffer = steps[kernel].stamps;
+    return buffer.data() ? &buffer : nullptr;
+  }
 
 private:
   struct Step {
     std::unique_ptr<Function> function;
     int64_t blocks = 0;
+    Buffer stamps;
     std::vector<uint64_t> slots;
   };
   /// Encoded maps that slots point to; never moved once made.

@@ -41,6 +41,7 @@ struct CheckProtocol : attn::impl::CheckProtocolPassBase<CheckProtocol> {
     run.scalars = run.lengths;
     run.block = block;
     run.launched = launched;
+    run.stride = stride;
     run.orders = orders;
     run.seed = seed;
     FailureOr<std::string> wrong = checkProtocol(program, run);

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace attn {
 
@@ -30,11 +31,18 @@ struct Problem {
   int bytes = 2;          ///< Size of a matmul operand's element.
   bool f32 = false;       ///< Operands are f32.
   int64_t work = 0;       ///< Operations of the score functions, an element.
-  /// Flash: every operand is 16 bits wide and has its summed (or output) axis
-  /// innermost, in rows of whole 16 bytes, so that the copy engine can fetch it.
+  /// Every operand is 16 bits wide and has its summed (or output) axis innermost,
+  /// in rows of whole 16 bytes, so that the copy engine can fetch it.
   bool boxes = false;
+  int resultBytes = 2; ///< Matmul: size of the widest result's element.
+  /// Matmul: a result's rows take whole 16 bytes, so that the copy engine can
+  /// write them.
+  bool resultRows = false;
   /// Flash: some key blocks are dead for some rows (a mask depends on both).
   bool uneven = false;
+  /// Flash: bytes that score functions read for each row and key from tensors
+  /// that the copy engine can bring, in rows of keys.
+  int64_t captured = 0;
 };
 
 enum class Unit {
@@ -63,14 +71,30 @@ struct Schedule {
   int64_t turns = 0;  ///< Wgmma: take turns on the tensor cores; 1: pass the turn
                       ///< when both products are issued, 2: when scores are there.
   int64_t persistent = 0; ///< Wgmma: 1: tiles a grid apart, 2: from a counter.
+  int64_t producer = 1; ///< Wgmma: a warp group of its own brings tiles; 0: the
+                        ///< first thread of the block does, beside its work.
+  int64_t rotate = 1; ///< Wgmma, Flash: issue a block's score product together
+                      ///< with the value product of the block before.
+  int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
   bool operator==(const Schedule &o) const {
     return rows == o.rows && columns == o.columns &&
            outColumns == o.outColumns && depth == o.depth && warps == o.warps &&
            vector == o.vector && stages == o.stages &&
-           groups == o.groups && vote == o.vote && turns == o.turns && persistent == o.persistent;
+           groups == o.groups && vote == o.vote && turns == o.turns &&
+           persistent == o.persistent && producer == o.producer &&
+           rotate == o.rotate && staged == o.staged;
   }
 };
+
+/// A field of a schedule under the name that IR, overrides and manifests give it.
+struct ScheduleField {
+  std::string name;
+  int64_t Schedule::*member;
+  int64_t least;    ///< Smallest value of an override.
+  bool overridable; ///< A user may write it.
+};
+const std::vector<ScheduleField> &scheduleFields();
 
 /// Shared memory in bytes that the schedule's matmul operands take.
 int64_t sharedBytes(const Problem &problem, const Schedule &schedule);
@@ -80,10 +104,21 @@ int64_t sharedBytes(const Problem &problem, const Schedule &schedule);
 std::variant<Schedule, std::string> choose(const Problem &problem,
                                            const ScheduleTarget &target);
 
+/// The same over a table of one's own, see MeasuredRows.h.
+struct MeasuredRow;
+std::variant<Schedule, std::string> choose(const Problem &problem,
+                                           const ScheduleTarget &target,
+                                           const std::vector<MeasuredRow> &rows);
+
 /// What is wrong with a schedule of warp groups that a user wrote, and the
 /// smallest change; empty when it can be tried.
 std::string checkGroups(const Problem &problem, const Schedule &schedule,
                         int64_t sharedPerBlock);
+
+/// What is wrong with `schedule`, made from `chosen` by overrides, and what could be
+/// written; empty when it can be tried.
+std::string checkOverrides(const Problem &problem, const Schedule &chosen,
+                           const Schedule &schedule, int64_t sharedPerBlock);
 
 /// Applies "rows=64,columns=32,warps=4,stages=2". Returns an error text, empty
 /// when the override is understood.

@@ -1,6 +1,7 @@
 //===- ChooseSchedule.cpp - decide each kernel's tiles --------------------===//
 
 #include "lib/Schedule/Choose.h"
+#include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/ScheduleAttr.h"
 
@@ -8,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CHOOSESCHEDULEPASS
@@ -26,8 +28,25 @@ static int64_t extentOf(Value tensor, StringRef axis) {
   return 0;
 }
 
-/// See Problem::boxes.
-static bool fitBoxes(KernelOp kernel, MatmulOp first) {
+/// Whether a tensor map can cover the tensor: 16-bit elements, 2 to 5 axes, rows
+/// of whole 16 bytes. Temporaries are padded, others need a fixed length.
+static bool fitsMap(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getRank() < 2 || type.getRank() > 5 ||
+      !(type.getElementType().isF16() || type.getElementType().isBF16()))
+    return false;
+  int64_t last = type.getRank() - 1;
+  return isTemporary(tensor) ||
+         (!type.isDynamicDim(last) && type.getDimSize(last) % 8 == 0);
+}
+
+static bool endsWith(Value tensor, StringRef axis) {
+  SmallVector<std::string> axes = axesOf(tensor);
+  return !axes.empty() && axes.back() == axis;
+}
+
+/// Problem::boxes of a kernel with two matmuls.
+static bool fitFlashBoxes(KernelOp kernel, MatmulOp first) {
   Value value;
   for (Operation &op : kernel.getBody().front()) {
     if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
@@ -38,23 +57,84 @@ static bool fitBoxes(KernelOp kernel, MatmulOp first) {
             operand.getDefiningOp()->getParentOp() != kernel)
           value = operand;
   }
-  auto fits = [&](Value tensor, StringRef inner) {
-    SmallVector<std::string> axes = axesOf(tensor);
-    auto type = cast<RankedTensorType>(tensor.getType());
-    bool known = inner.empty() || (!axes.empty() && axes.back() == inner);
-    return known && axes.size() >= 2 && axes.size() <= 5 &&
-           (type.getElementType().isF16() || type.getElementType().isBF16()) &&
-           !type.isDynamicDim(axes.size() - 1) &&
-           type.getDimSize(axes.size() - 1) % 8 == 0;
-  };
-  return value && fits(first.getA(), first.getOver()) &&
-         fits(first.getB(), first.getOver()) && fits(value, "") &&
+  return value && endsWith(first.getA(), first.getOver()) &&
+         endsWith(first.getB(), first.getOver()) && fitsMap(first.getA()) &&
+         fitsMap(first.getB()) && fitsMap(value) &&
          llvm::any_of(kernel.getResults(), [&](Value result) {
            return llvm::is_contained(axesOf(result), axesOf(value).back());
          });
 }
 
-Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
+/// See Problem::captured.
+static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
+  StringRef keyAxis;
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
+      keyAxis = softmax.getOver();
+    if (auto matmul = dyn_cast<MatmulOp>(op); matmul && matmul != first)
+      keyAxis = matmul.getOver();
+  }
+  auto onlyIn = [](const std::string &axis, ArrayRef<std::string> in,
+                   ArrayRef<std::string> out) {
+    return llvm::is_contained(in, axis) && !llvm::is_contained(out, axis);
+  };
+  SmallVector<std::string> query = axesOf(first.getA()), key = axesOf(first.getB());
+  if (llvm::is_contained(query, keyAxis))
+    std::swap(query, key);
+  llvm::SetVector<Value> tensors;
+  for (Operation &op : kernel.getBody().front())
+    if (isa<MapOp, ScaleOp, MaskOp>(op))
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+            if (!operand.getDefiningOp() ||
+                operand.getDefiningOp()->getParentOp() != kernel)
+              tensors.insert(operand);
+      });
+  int64_t bytes = 0;
+  for (Value tensor : tensors) {
+    SmallVector<std::string> axes = axesOf(tensor);
+    auto type = cast<RankedTensorType>(tensor.getType()).getElementType();
+    bool rows = llvm::any_of(axes, [&](const std::string &axis) {
+      return onlyIn(axis, query, key);
+    });
+    if (rows && axes.back() == keyAxis && axes.size() <= 5 &&
+        (type.isF16() || type.isBF16()))
+      bytes += 2;
+  }
+  return bytes;
+}
+
+/// Problem::boxes of a kernel with one matmul: its rows come with the summed axis
+/// innermost, its columns with either axis.
+static bool fitMatmulBoxes(MatmulOp matmul, const MatmulAxes &axes) {
+  return !axes.row.empty() && !axes.column.empty() &&
+         matmul.getA().getType().getElementType() ==
+             matmul.getB().getType().getElementType() &&
+         endsWith(matmul.getA(), axes.contracted) &&
+         (endsWith(matmul.getB(), axes.contracted) ||
+          endsWith(matmul.getB(), axes.column)) &&
+         fitsMap(matmul.getA()) && fitsMap(matmul.getB());
+}
+
+/// Whether the rows of a kernel's results that end with `column` take whole 16
+/// bytes, and what the widest element of a result takes.
+static std::pair<bool, int> resultRows(KernelOp kernel, StringRef column) {
+  bool whole = true;
+  unsigned bytes = 1;
+  for (Value result : kernel.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    unsigned size = std::max(1u, type.getElementTypeBitWidth() / 8);
+    bytes = std::max(bytes, size);
+    int64_t extent = type.getRank() ? type.getDimSize(type.getRank() - 1) : 0;
+    bool fixed = extent > 0 && extent * size % 16 == 0;
+    whole &= endsWith(result, column) && (isTemporary(result) || fixed);
+  }
+  return {whole, static_cast<int>(bytes)};
+}
+
+Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
+                              const AxisTable &axes) {
   Problem problem;
   problem.kind = kind;
   MatmulOp first;
@@ -76,13 +156,39 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind) {
   problem.contracted = extentOf(first.getA(), first.getOver());
   problem.bytes = a.getElementTypeBitWidth() / 8;
   problem.f32 = a.getElementType().isF32();
-  problem.boxes = fitBoxes(kernel, first);
+  if (kind == KernelKind::Matmul) {
+    MatmulAxes roles = matmulAxes(first, axes);
+    problem.boxes = fitMatmulBoxes(first, roles);
+    std::tie(problem.resultRows, problem.resultBytes) =
+        resultRows(kernel, roles.column);
+  } else {
+    problem.boxes = fitFlashBoxes(kernel, first);
+    problem.captured = capturedBytes(kernel, first);
+  }
   problem.uneven = !kernel.getBody().getOps<MaskOp>().empty();
   // The innermost axis of the result is its column axis.
-  SmallVector<std::string> axes = axesOf(result);
-  if (!axes.empty())
-    problem.columns = extentOf(result, axes.back());
+  SmallVector<std::string> resultAxes = axesOf(result);
+  if (!resultAxes.empty())
+    problem.columns = extentOf(result, resultAxes.back());
   return problem;
+}
+
+ScheduleTarget attn::scheduleTarget(const target::CompileTarget &target,
+                                    StringRef level, KernelKind kind) {
+  ScheduleTarget goal;
+  if (target.isCpu()) {
+    goal.unit = Unit::Cpu;
+    return goal;
+  }
+  goal.sharedPerBlock = target.sharedPerBlock;
+  goal.pipelined = level == "pipelined";
+  // Level flash keeps the form of older GPUs: the step before copies run ahead.
+  bool ahead = kind == KernelKind::Matmul ||
+               (kind == KernelKind::Flash && level != "flash");
+  if (ahead && target.has(target::Feature::Wgmma) &&
+      target.has(target::Feature::Tma))
+    goal.unit = Unit::Wgmma;
+  return goal;
 }
 
 namespace {
@@ -90,47 +196,54 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
   void runOnOperation() override {
-    ScheduleTarget goal;
-    if (target != "cpu" && target != "sm_80" && target != "sm_90a") {
+    const target::CompileTarget *compileTarget = target::findTarget(target);
+    if (!compileTarget) {
+      SmallVector<StringRef> names;
+      for (const target::CompileTarget &known : target::compileTargets())
+        names.push_back(known.name);
       getOperation().emitError("unknown target '")
-          << target << "'; known are cpu, sm_80 and sm_90a";
+          << target << "'; known are " << llvm::join(names, ", ");
       return signalPassFailure();
     }
-    goal.unit = target == "cpu" ? Unit::Cpu : Unit::MmaSync;
-    goal.pipelined = level == "pipelined";
     WalkResult walked = getOperation().walk([&](KernelOp kernel) {
       if (kernel->hasAttr("schedule"))
         return WalkResult::advance();
       FailureOr<KernelKind> kind = classify(kernel);
       if (failed(kind))
         return WalkResult::interrupt();
-      ScheduleTarget kernelGoal = goal;
-      if (*kind == KernelKind::Flash && level == "specialized") {
-        kernelGoal.unit = Unit::Wgmma;
-        kernelGoal.sharedPerBlock = 227 * 1024;
-      }
-      auto chosen = choose(describeProblem(kernel, *kind), kernelGoal);
+      ScheduleTarget goal = scheduleTarget(*compileTarget, level, *kind);
+      Problem problem = describeProblem(
+          kernel, *kind, readAxes(kernel->getParentOfType<func::FuncOp>()));
+      auto chosen = choose(problem, goal);
       if (auto *reason = std::get_if<std::string>(&chosen)) {
         kernel.emitError("no schedule: ") << *reason;
         return WalkResult::interrupt();
       }
       Schedule schedule = std::get<Schedule>(chosen);
-      if (*kind == KernelKind::Flash && goal.unit != Unit::Cpu) {
-        std::string error = applyOverrides(overrides, schedule);
-        if (error.empty() && kernelGoal.unit == Unit::Wgmma)
-          error = checkGroups(describeProblem(kernel, *kind), schedule,
-                              kernelGoal.sharedPerBlock);
-        if (!error.empty()) {
-          kernel.emitError(error);
-          return WalkResult::interrupt();
-        }
-      }
+      if (*kind == KernelKind::Flash && failed(obey(kernel, problem, goal, schedule)))
+        return WalkResult::interrupt();
       OpBuilder b(kernel);
       kernel->setAttr("schedule", scheduleAttr(b, schedule));
       return WalkResult::advance();
     });
     if (walked.wasInterrupted())
       signalPassFailure();
+  }
+
+  /// Applies the user's overrides.
+  LogicalResult obey(KernelOp kernel, const Problem &problem,
+                     const ScheduleTarget &goal, Schedule &schedule) {
+    Schedule chosen = schedule;
+    std::string error = applyOverrides(overrides, schedule);
+    if (error.empty())
+      error = checkOverrides(problem, chosen, schedule, goal.sharedPerBlock);
+    if (!error.empty())
+      return kernel.emitError(error);
+    if (goal.unit == Unit::Cpu) { // One thread a block, no copies.
+      schedule.warps = chosen.warps;
+      schedule.stages = chosen.stages;
+    }
+    return success();
   }
 };
 } // namespace

@@ -5,7 +5,10 @@
 #include "dialect/Attn/Attn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace attn;
@@ -19,6 +22,43 @@ static bool readsOwnAxes(ReadOp read, const TensorInfo &tensor) {
       return false;
   }
   return true;
+}
+
+/// Whether products with an f32 `factor` are as good as those with its value.
+static bool isNormal(double factor) {
+  double size = std::fabs(factor);
+  return size > 1e-30 && size < 1e30;
+}
+
+/// x times y. Constant factors are gathered into one.
+Value ElementwiseLowering::multiply(Location loc, Value x, Value y) {
+  if (constantOf(x))
+    std::swap(x, y);
+  std::optional<double> factor = constantOf(y);
+  if (factor && elementOf(x).isF32()) {
+    auto product = x.getDefiningOp<arith::MulFOp>();
+    std::optional<double> other =
+        product ? constantOf(product.getRhs()) : std::nullopt;
+    if (other && isNormal(*factor) && isNormal(*other) &&
+        isNormal(*factor * *other)) {
+      x = product.getLhs();
+      *factor *= *other;
+    }
+    y = p.floatLike(x, *factor);
+  }
+  return arith::MulFOp::create(p.b, loc, x, y);
+}
+
+/// A division by a constant as a product with its inverse, whose last place may
+/// differ: where only smooth functions see it. Null elsewhere.
+Value ElementwiseLowering::divideByProduct(arith::DivFOp op, Value x, Value y) {
+  std::optional<double> divisor = constantOf(y);
+  bool smooth = llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isa<math::TanhOp, math::ExpOp, math::Exp2Op>(user);
+  });
+  if (!smooth || !divisor || !isNormal(*divisor) || !elementOf(x).isF32())
+    return nullptr;
+  return multiply(op.getLoc(), x, p.floatLike(x, 1 / *divisor));
 }
 
 /// Evaluates one operation of a region on values of mixed shape.
@@ -53,6 +93,11 @@ FailureOr<Value> ElementwiseLowering::evaluateOp(Operation *op) {
   p.unify(operands);
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return op->emitError("is not an elementwise operation");
+  if (isa<arith::MulFOp>(op))
+    return multiply(loc, operands[0], operands[1]);
+  if (auto division = dyn_cast<arith::DivFOp>(op))
+    if (Value product = divideByProduct(division, operands[0], operands[1]))
+      return product;
   OperationState state(loc, op->getName());
   state.addOperands(operands);
   state.addAttributes(op->getAttrs());
@@ -162,7 +207,7 @@ FailureOr<Value> ElementwiseLowering::evaluate(Value tensor) {
       pair[0] = arith::ExtFOp::create(p.b, loc, typeLike(pair[0], f32), pair[0]);
     if (isa<ScaleOp>(op)) {
       p.unify(pair);
-      result = arith::MulFOp::create(p.b, loc, pair[0], pair[1]);
+      result = multiply(loc, pair[0], pair[1]);
     } else {
       p.unify(pair);
       if (shapeOf(pair[0]).first == 0) { // A rank-0 score: a tile of one.

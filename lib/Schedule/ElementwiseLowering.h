@@ -8,6 +8,10 @@
 
 #include <functional>
 
+namespace mlir::arith {
+class DivFOp;
+}
+
 namespace attn {
 
 /// Evaluates attn values of one kernel for the tile a ProgramBuilder stands at.
@@ -36,6 +40,9 @@ private:
   mlir::FailureOr<mlir::Value> evaluateRegion(mlir::Operation *op,
                                               mlir::ValueRange operands);
   mlir::FailureOr<mlir::Value> evaluateOp(mlir::Operation *op);
+  mlir::Value multiply(mlir::Location loc, mlir::Value x, mlir::Value y);
+  mlir::Value divideByProduct(mlir::arith::DivFOp division, mlir::Value x,
+                              mlir::Value y);
 
   ProgramBuilder &p;
   TensorOf tensorOf;

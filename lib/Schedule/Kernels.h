@@ -4,6 +4,7 @@
 
 #include "lib/Schedule/Choose.h"
 #include "lib/Schedule/ElementwiseLowering.h"
+#include "lib/Target/Targets.h"
 
 #include "dialect/Attn/Attn.h"
 
@@ -22,8 +23,16 @@ struct KernelContext {
 
 /// What kind of kernel the region holds; failure emits an error.
 mlir::FailureOr<KernelKind> classify(KernelOp kernel);
+/// The axes that a function's kernels compute over.
+AxisTable readAxes(mlir::func::FuncOp function);
+/// Whether a tensor travels between kernels only; its rows are then padded to 16
+/// bytes.
+bool isTemporary(mlir::Value tensor);
+/// What of a target decides the schedules of a level's kernels of that kind.
+ScheduleTarget scheduleTarget(const target::CompileTarget &target,
+                              llvm::StringRef level, KernelKind kind);
 /// Its problem: lengths from types.
-Problem describeProblem(KernelOp kernel, KernelKind kind);
+Problem describeProblem(KernelOp kernel, KernelKind kind, const AxisTable &axes);
 
 mlir::LogicalResult lowerPointwise(const KernelContext &kernel, ProgramBuilder &p);
 mlir::LogicalResult lowerRows(const KernelContext &kernel, ProgramBuilder &p);
@@ -41,8 +50,14 @@ mlir::LogicalResult storeResults(const KernelContext &kernel, ProgramBuilder &p,
 /// Axis names of a tensor value, outermost first.
 llvm::SmallVector<std::string> axesOf(mlir::Value tensor);
 
-/// Sets `tile.layout` and `tile.stages`.
+/// Sets `tile.layout`, `tile.stages` and what a schedule of warp groups says.
 void setAccumulatorLayout(ProgramBuilder &p, const Schedule &schedule);
+/// Moves the program's place along `rowAxis` to its warp group's rows, `rows`
+/// each; gives the first of them.
+mlir::Value placeGroup(ProgramBuilder &p, llvm::StringRef rowAxis, int64_t rows);
+/// Says, for the prediction, that the program passes over pairs of a row and a key
+/// that masks make dead.
+void sayLive(ProgramBuilder &p, llvm::StringRef row, llvm::StringRef key);
 void setRowsLayout(ProgramBuilder &p, const Schedule &schedule);
 
 } // namespace attn

@@ -252,6 +252,18 @@ FailureOr<KeyHull> attn::emitKeyHull(ProgramBuilder &p,
   return KeyHull{low, p.max(count, p.constant(1, 32))};
 }
 
+FailureOr<LiveKeys> attn::emitLiveKeys(ProgramBuilder &p,
+                                       ElementwiseLowering &values,
+                                       ArrayRef<ScoreMask> masks,
+                                       Value firstRow, Value lastRow,
+                                       Value length) {
+  BlockRanges blocks(p, values, firstRow, lastRow, length, /*step=*/1);
+  FailureOr<Ranges> ranges = blocks.of(masks);
+  if (failed(ranges))
+    return failure();
+  return LiveKeys{blocks.clamp(ranges->any.low), blocks.clamp(ranges->any.high)};
+}
+
 KeyBounds attn::atLeastOneBlock(ProgramBuilder &p, const KeyBounds &bounds,
                                 const KeyHull &hull) {
   Location loc = p.program.getLoc();

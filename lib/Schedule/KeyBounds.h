@@ -43,6 +43,18 @@ mlir::FailureOr<KeyHull> emitKeyHull(ProgramBuilder &p,
                                      mlir::Value firstRow, mlir::Value lastRow,
                                      mlir::Value length, int64_t step);
 
+/// The keys (i64, half open) that rows [firstRow, lastRow] may need; all others
+/// are dead for every one of them. Zero and `length` itself when nothing is
+/// known.
+struct LiveKeys {
+  mlir::Value low, high;
+};
+mlir::FailureOr<LiveKeys> emitLiveKeys(ProgramBuilder &p,
+                                       ElementwiseLowering &values,
+                                       llvm::ArrayRef<ScoreMask> masks,
+                                       mlir::Value firstRow,
+                                       mlir::Value lastRow, mlir::Value length);
+
 /// `bounds` with at least one block, inside `hull`, whatever the masks say.
 KeyBounds atLeastOneBlock(ProgramBuilder &p, const KeyBounds &bounds,
                           const KeyHull &hull);

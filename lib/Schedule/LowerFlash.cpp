@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Schedule/KeyBounds.h"
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
 
@@ -72,58 +72,29 @@ static FailureOr<FlashParts> findParts(const KernelContext &kernel) {
   return parts;
 }
 
-/// The constant a scale multiplies by, if it is one.
-static std::optional<double> constantScale(ScaleOp scale) {
-  FloatAttr value;
-  if (matchPattern(scale->getRegion(0).front().getTerminator()->getOperand(0),
-                   m_Constant(&value)))
-    return value.getValueAsDouble();
-  return std::nullopt;
-}
-
-/// A positive constant scale that only masks separate from the softmax can move
-/// into its exponent: masking commutes with it. Null when there is none.
-static ScaleOp foldableScale(Value scores, MatmulOp first) {
-  while (scores.hasOneUse()) {
-    Operation *op = scores.getDefiningOp();
-    if (auto mask = dyn_cast_or_null<MaskOp>(op)) {
-      scores = mask.getScores();
-      continue;
-    }
-    auto scale = dyn_cast_or_null<ScaleOp>(op);
-    if (!scale)
-      return nullptr;
-    std::optional<double> factor = constantScale(scale);
-    bool usable = factor && *factor > 1e-30 && *factor < 1e30;
-    return usable ? scale : ScaleOp();
+/// Takes a positive constant factor off scores that nothing uses yet but masks:
+/// masking commutes with it, and the softmax has it in its exponent. Gives the
+/// factor.
+static double takeFactor(Value &scores) {
+  tile::MaskOp above;
+  Value at = scores;
+  auto unshared = [&] { return above ? at.hasOneUse() : at.use_empty(); };
+  while (auto mask = at.getDefiningOp<tile::MaskOp>()) {
+    if (mask.getZero() || !unshared())
+      return 1;
+    above = mask;
+    at = mask.getValue();
   }
-  return nullptr;
-}
-
-/// Every mask between the first matmul and the softmax. A mask kills keys when
-/// its minus infinity reaches the softmax: through masks and positive scales.
-static SmallVector<ScoreMask> collectMasks(const FlashParts &parts,
-                                           KernelOp kernel,
-                                           const MaskAxes &axes) {
-  llvm::DenseSet<Operation *> killing;
-  if (parts.softmax)
-    for (Value at = parts.probabilities; Operation *op = at.getDefiningOp();) {
-      if (auto mask = dyn_cast<MaskOp>(op)) {
-        killing.insert(op);
-        at = mask.getScores();
-        continue;
-      }
-      auto scale = dyn_cast<ScaleOp>(op);
-      if (!scale || constantScale(scale).value_or(-1) <= 0)
-        break;
-      at = scale.getScores();
-    }
-  SmallVector<ScoreMask> masks;
-  for (MaskOp mask : kernel.getBody().getOps<MaskOp>())
-    masks.push_back({analyzeMask(mask->getRegion(0).front().getTerminator()->getOperand(0),
-                                 axes),
-                     killing.contains(mask)});
-  return masks;
+  auto product = at.getDefiningOp<arith::MulFOp>();
+  double factor = product ? constantOf(product.getRhs()).value_or(0) : 0;
+  if (!unshared() || !(factor > 1e-30 && factor < 1e30))
+    return 1;
+  if (above)
+    above.getValueMutable().assign(product.getLhs());
+  else
+    scores = product.getLhs();
+  product.erase();
+  return factor * takeFactor(scores);
 }
 
 LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
@@ -191,11 +162,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   Value blockStart = parts.row.empty() ? zero : p.places[parts.row].start;
   Value rowStart = blockStart;
   if (grouped) {
-    p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));
-    Value group = tile::GroupIdOp::create(p.b, loc, p.b.getI32Type());
-    Value wide = arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), group);
-    rowStart = p.add(blockStart, p.mul(wide, p.constant(s.rows)));
-    p.places[parts.row].start = rowStart;
+    rowStart = placeGroup(p, parts.row, s.rows);
   }
   Value outStart = zero;
   if (p.places.contains(parts.out)) {
@@ -224,21 +191,20 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   };
   // A group of a ragged last block may have no row at all; it then takes the
   // last row's keys.
-  Value firstRow = rowStart;
-  if (grouped && s.groups > 1)
+  Value firstRow = rowStart, lastRow = lastOf(rowStart, s.rows);
+  if (grouped && !s.producer) { // All groups visit the block's keys.
+    firstRow = blockStart;
+    lastRow = lastOf(blockStart, s.rows * s.groups);
+  } else if (grouped && s.groups > 1) {
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
-  MaskAxes maskAxes{parts.row, parts.keyAxis, {}};
-  for (const std::string &axis : {parts.row, parts.keyAxis})
-    if (auto nest = kernel.axes.find(axis); nest != kernel.axes.end())
-      for (const std::string &part : {nest->second.group, nest->second.inner})
-        if (!part.empty())
-          maskAxes.nested.push_back(part);
+  }
   ElementwiseLowering outer(p, kernel.tensorOf);
-  SmallVector<ScoreMask> masks = collectMasks(parts, op, maskAxes);
+  SmallVector<ScoreMask> masks =
+      collectMasks(op, parts.softmax ? parts.probabilities : Value(),
+                   maskAxes(parts.row, parts.keyAxis, kernel.axes));
   Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
-      emitKeyBounds(p, outer, masks, firstRow, lastOf(rowStart, s.rows), keys,
-                    s.columns);
+      emitKeyBounds(p, outer, masks, firstRow, lastRow, keys, s.columns);
   if (failed(bounds))
     return failure();
   KeyHull hull{zero, p.constant(1, 32)};
@@ -256,10 +222,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   auto outType = RankedTensorType::get({s.rows, s.outColumns}, f32);
   SmallVector<Value> inits{arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
-  ScaleOp folded =
-      parts.softmax ? foldableScale(parts.probabilities, parts.scores) : ScaleOp();
-  double factor = kOneOverLn2 * (folded ? *constantScale(folded) : 1.0);
-  OnlineSoftmax online(p, factor);
+  OnlineSoftmax online(p);
   if (parts.softmax) {
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
@@ -286,7 +249,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     carried.push_back(body->addArgument(init.getType(), loc));
 
   p.columns = s.columns;
-  p.places[parts.keyAxis] = {AxisPlace::Column, n0};
+  p.places[parts.keyAxis] = {AxisPlace::Column, n0, Value()};
   bool tf32 = kernel.tf32 && query.element.isF32();
   // Without keys a map still covers one row; reading past it gives zeros.
   Value boxRow = n0;
@@ -305,20 +268,19 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       p.b, loc, DenseElementsAttr::get(scoreType, p.b.getF32FloatAttr(0)));
   Value dot = tile::DotOp::create(p.b, loc, scoreType, queryTile, keyTile, none,
                                   /*transposed=*/true, tf32);
+  if (grouped && s.producer && s.columns % 64 == 0) // Whole slabs.
+    p.boxRows = s.rows * s.groups;
   ElementwiseLowering inLoop(p, kernel.tensorOf);
   inLoop.define(parts.scores.getResult(), dot);
-  if (folded) {
-    FailureOr<Value> unscaled = inLoop.evaluate(folded.getScores());
-    if (failed(unscaled))
-      return failure();
-    inLoop.define(folded.getResult(), *unscaled);
-  }
   FailureOr<Value> scores = inLoop.evaluate(parts.probabilities);
   if (failed(scores))
     return failure();
+  p.boxRows = 0;
   Value tailed = p.expand(*scores, s.rows, s.columns);
   if (elementOf(tailed) != f32)
     tailed = arith::ExtFOp::create(p.b, loc, typeLike(tailed, f32), tailed);
+  if (parts.softmax)
+    online.factor = kOneOverLn2 * takeFactor(tailed);
   tailed = online.maskTail(tailed, parts.keyAxis, /*zero=*/!parts.softmax);
 
   SmallVector<Value> next;
@@ -382,7 +344,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     return failure();
   p.columns = s.outColumns;
   if (!parts.out.empty())
-    p.places[parts.out] = {AxisPlace::Column, outStart};
+    p.places[parts.out] = {AxisPlace::Column, outStart, Value()};
   if (perOut.empty())
     return success();
   return storeResults(kernel, p, after, parts.row, parts.out, perOut);

@@ -45,7 +45,25 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
     p.program->setAttr("tile.vote", p.b.getI64IntegerAttr(s.vote));
     p.program->setAttr("tile.turns", p.b.getI64IntegerAttr(s.turns));
     p.program->setAttr("tile.persistent", p.b.getI64IntegerAttr(s.persistent));
+    p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));
+    if (!s.producer) {
+      p.program->setAttr("tile.producer", p.b.getI64IntegerAttr(0));
+      p.program->setAttr("tile.rotate", p.b.getI64IntegerAttr(s.rotate));
+    }
   }
+}
+
+Value attn::placeGroup(ProgramBuilder &p, StringRef rowAxis, int64_t rows) {
+  Location loc = p.program.getLoc();
+  Value group = tile::GroupIdOp::create(p.b, loc, p.b.getI32Type());
+  Value wide = arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), group);
+  Value start = p.add(p.places[rowAxis].start, p.mul(wide, p.constant(rows)));
+  p.places[rowAxis].start = start;
+  return start;
+}
+
+void attn::sayLive(ProgramBuilder &p, StringRef row, StringRef key) {
+  p.program->setAttr("tile.live", p.b.getStrArrayAttr({row, key}));
 }
 
 void attn::setRowsLayout(ProgramBuilder &p, const Schedule &s) {
@@ -75,7 +93,8 @@ LogicalResult attn::storeResults(const KernelContext &kernel, ProgramBuilder &p,
         return axis.empty() ? p.constant(0) : p.places[axis].start;
       };
       Value row = start(rowAxis), column = start(columnAxis);
-      tile::StoreOp::create(p.b, loc, tile, view, row, column);
+      tile::StoreOp::create(p.b, loc, tile, view, row, column,
+                            kernel.schedule.staged != 0);
     }
   }
   return success();
@@ -103,8 +122,14 @@ FailureOr<KernelKind> attn::classify(KernelOp kernel) {
          << " softmaxes together; keep them in separate attn.kernel regions";
 }
 
-/// The axis table a function carries.
-static AxisTable readAxes(func::FuncOp function) {
+bool attn::isTemporary(Value tensor) {
+  return tensor.getDefiningOp<KernelOp>() &&
+         llvm::none_of(tensor.getUsers(), [](Operation *user) {
+           return isa<func::ReturnOp>(user);
+         });
+}
+
+AxisTable attn::readAxes(func::FuncOp function) {
   AxisTable table;
   for (Attribute attribute :
        function->getAttrOfType<ArrayAttr>("attn.axes").getValue()) {
@@ -204,7 +229,7 @@ LogicalResult FunctionLowering::lower(KernelOp kernel, unsigned position) {
         "tile.choice",
         b.getDictionaryAttr(
             {b.getNamedAttr("problem",
-                            problemAttr(b, describeProblem(kernel, *kind))),
+                            problemAttr(b, describeProblem(kernel, *kind, axes))),
              b.getNamedAttr("schedule", scheduleAttr(b, *schedule))}));
   Block *entry = program.addEntryBlock();
   ProgramBuilder p(OpBuilder::atBlockEnd(entry), program, axes);
@@ -237,7 +262,8 @@ LogicalResult FunctionLowering::lower(KernelOp kernel, unsigned position) {
   p.b.setInsertionPointToEnd(entry);
   func::ReturnOp::create(p.b, kernel.getLoc());
   p.finish();
-  program->setAttr("tile.prediction", predict(context, *kind));
+  program->setAttr("tile.prediction", predict(context, *kind, program));
+  program->removeAttr("tile.live");
   return success();
 }
 

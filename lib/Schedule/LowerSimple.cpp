@@ -6,11 +6,13 @@
 
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attn;
@@ -44,6 +46,15 @@ LogicalResult attn::lowerPointwise(const KernelContext &kernel,
   return storeResults(kernel, p, values, row, column);
 }
 
+/// Whether a kernel's results per key are the probabilities, rounded at most.
+/// Others may look at scores and captured tensors where every key is dead.
+static bool onlyProbabilities(KernelOp op, SoftmaxOp softmax, StringRef key) {
+  for (Value result : op.getResults())
+    if (llvm::is_contained(axesOf(result), key) && softmaxBehind(result) != softmax)
+      return false;
+  return true;
+}
+
 LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
   KernelOp op = kernel.kernel;
   SoftmaxOp softmax = *op.getBody().getOps<SoftmaxOp>().begin();
@@ -73,12 +84,35 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
     if (failed(sink))
       return failure();
   }
-  OnlineSoftmax online(p, kOneOverLn2);
+  OnlineSoftmax online(p);
   OnlineSoftmax::State start = online.start(*sink);
+
+  // Keys that masks of this kernel make dead for every row of the block are not
+  // read; chunks of them have probability 0.
+  Value begin = zero, end = length, loadEnd;
+  SmallVector<ScoreMask> masks =
+      collectMasks(op, softmax.getScores(), maskAxes(row, key, kernel.axes));
+  if (!masks.empty() && onlyProbabilities(op, softmax, key)) {
+    Value firstRow = row.empty() ? zero : p.places[row].start;
+    Value lastRow =
+        row.empty() ? zero
+                    : p.sub(p.min(p.add(firstRow, p.constant(p.rows)), p.length(row)),
+                            p.constant(1));
+    FailureOr<LiveKeys> live =
+        emitLiveKeys(p, outer, masks, firstRow, lastRow, length);
+    if (failed(live))
+      return failure();
+    begin = p.mul(p.floorDiv(live->low, p.columns), step);
+    end = live->high;
+    if (!row.empty() && (end != length || !matchPattern(begin, m_Zero())))
+      sayLive(p, row, key);
+    if (end != length) // Whole pieces, so that a lane's loads stay together.
+      loadEnd = p.min(length, p.mul(p.ceilDiv(end, 16), p.constant(16)));
+  }
 
   /// The masked scores of the chunk that starts at n0.
   auto scores = [&](Value n0) -> FailureOr<Value> {
-    p.places[key] = {AxisPlace::Column, n0};
+    p.places[key] = {AxisPlace::Column, n0, loadEnd};
     ElementwiseLowering values(p, kernel.tensorOf);
     FailureOr<Value> s = values.evaluate(softmax.getScores());
     if (failed(s))
@@ -88,7 +122,7 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
 
   bool failedInside = false;
   auto first = scf::ForOp::create(
-      p.b, at, zero, length, step, ValueRange{start.maximum, start.sum},
+      p.b, at, begin, end, step, ValueRange{start.maximum, start.sum},
       [&](OpBuilder &inner, Location loc, Value n0, ValueRange carried) {
         OpBuilder::InsertionGuard guard(p.b);
         p.b.setInsertionPointToEnd(inner.getInsertionBlock());
@@ -105,40 +139,65 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
       });
   if (failedInside)
     return failure();
-  OnlineSoftmax::State end{first.getResult(0), first.getResult(1)};
-  Value shift = online.shift(end.maximum);
-  Value inverse = online.inverse(end.sum);
+  OnlineSoftmax::State state{first.getResult(0), first.getResult(1)};
+  Value shift = online.shift(state.maximum);
+  Value inverse = online.inverse(state.sum);
 
   SmallVector<unsigned> perKey, perRow;
   for (auto [i, result] : llvm::enumerate(op.getResults()))
     (llvm::is_contained(axesOf(result), key) ? perKey : perRow).push_back(i);
   if (!perRow.empty()) {
     p.places.erase(key);
-    outer.define(softmax.getLse(), online.logSumExp(end));
+    outer.define(softmax.getLse(), online.logSumExp(state));
     if (failed(storeResults(kernel, p, outer, row, "", perRow)))
       return failure();
   }
   if (perKey.empty())
     return success();
-  scf::ForOp::create(
-      p.b, at, zero, length, step, ValueRange(),
-      [&](OpBuilder &inner, Location loc, Value n0, ValueRange) {
-        OpBuilder::InsertionGuard guard(p.b);
-        p.b.setInsertionPointToEnd(inner.getInsertionBlock());
-        FailureOr<Value> s = scores(n0);
-        failedInside |= failed(s);
-        if (succeeded(s)) {
-          Value probability = online.probability(*s, shift);
-          probability = arith::MulFOp::create(
-              p.b, loc, probability, p.expand(inverse, p.rows, p.columns));
-          ElementwiseLowering values(p, kernel.tensorOf);
-          values.define(softmax.getProbabilities(), probability);
-          if (softmax.getLse())
-            values.define(softmax.getLse(), online.logSumExp(end));
-          failedInside |=
-              failed(storeResults(kernel, p, values, row, key, perKey));
-        }
-        scf::YieldOp::create(p.b, loc);
-      });
+  /// Stores what `probability` (of the chunk's place, in its chunk) gives for the
+  /// chunks that start in [from, to).
+  auto store = [&](Value from, Value to,
+                   llvm::function_ref<FailureOr<Value>(Value)> probability) {
+    scf::ForOp::create(
+        p.b, at, from, to, step, ValueRange(),
+        [&](OpBuilder &inner, Location loc, Value n0, ValueRange) {
+          OpBuilder::InsertionGuard guard(p.b);
+          p.b.setInsertionPointToEnd(inner.getInsertionBlock());
+          FailureOr<Value> made = probability(n0);
+          failedInside |= failed(made);
+          if (succeeded(made)) {
+            ElementwiseLowering values(p, kernel.tensorOf);
+            values.define(softmax.getProbabilities(), *made);
+            if (softmax.getLse())
+              values.define(softmax.getLse(), online.logSumExp(state));
+            failedInside |=
+                failed(storeResults(kernel, p, values, row, key, perKey));
+          }
+          scf::YieldOp::create(p.b, loc);
+        });
+  };
+  auto dead = [&](Value n0) -> FailureOr<Value> {
+    p.places[key] = {AxisPlace::Column, n0, Value()};
+    auto type = RankedTensorType::get({p.rows, p.columns}, p.b.getF32Type());
+    return arith::ConstantOp::create(
+               p.b, loc, DenseElementsAttr::get(type, p.b.getF32FloatAttr(0)))
+        .getResult();
+  };
+  store(begin, end, [&](Value n0) -> FailureOr<Value> {
+    FailureOr<Value> s = scores(n0);
+    if (failed(s))
+      return failure();
+    Value probability = online.probability(*s, shift);
+    return arith::MulFOp::create(p.b, loc, probability,
+                                 p.expand(inverse, p.rows, p.columns))
+        .getResult();
+  });
+  if (!matchPattern(begin, m_Zero()))
+    store(zero, begin, dead);
+  if (end != length) {
+    Value visited = p.max(p.sub(end, begin), zero);
+    Value after = p.mul(p.ceilDiv(visited, p.columns), step);
+    store(p.add(begin, after), length, dead);
+  }
   return failure(failedInside);
 }

@@ -32,8 +32,10 @@ public:
     mlir::Value correction;  ///< rows x 1: what earlier sums are multiplied by
   };
 
-  OnlineSoftmax(ProgramBuilder &program, double factor)
-      : p(program), factor(factor) {}
+  explicit OnlineSoftmax(ProgramBuilder &program) : p(program) {}
+
+  /// What scores are multiplied by; positive.
+  double factor = kOneOverLn2;
 
   /// Before any key. `sink` (scalar or row value, natural units, or null) is a
   /// logit that takes part in the sum and has no value.
@@ -68,7 +70,6 @@ public:
 private:
   mlir::Value rowConstant(double value);
   ProgramBuilder &p;
-  double factor;
 };
 
 } // namespace attn

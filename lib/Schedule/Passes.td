@@ -79,6 +79,57 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::func::FuncOp"> 
                            "::mlir::arith::ArithDialect"];
 }
 
+def SpecializeMatmulPass : Pass<"tile-specialize-matmul", "::mlir::func::FuncOp"> {
+  let summary = "One thread brings operands, warp groups multiply";
+  let description = [{
+    A program with `tile.groups` and no key loop becomes a `tile.specialize`: a
+    producer that fills a ring of `tile.stages` stages, one for each step along
+    the summed axis, through tensor maps, and consumer warp groups that multiply
+    and then do what follows the product. Other programs stay as they are.
+
+    Precondition: the program's one product reads its operands by
+    `tile.load_box`.
+    Postcondition: no `tile.dot` and no `tile.load_box` is left in it.
+
+    ```mlir
+    %a = tile.load_box %ma[%k, %m]
+    %b = tile.load_box %mb[%k, %n]
+    %c = tile.dot %a, %b transposed, %zero
+    // becomes
+    tile.specialize groups 2 producer registers 40 {
+      tile.signal_wait %empty[%slot] ...
+      tile.copy_box %ma[%k, %m] to %sa signal %full[%slot]
+      tile.copy_box %mb[%k, %n] to %sb signal %full[%slot]
+    } consumer registers 232 {
+      tile.signal_wait %full[%slot] ...
+      %c = tile.dot_async ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def PipelineKeysPass : Pass<"tile-pipeline-keys", "::mlir::func::FuncOp"> {
+  let summary = "Warp groups compute while their first thread brings tiles";
+  let description = [{
+    A program with `tile.groups` and `tile.producer = 0` gets rings of
+    `tile.stages` stages that the block's first thread fills through tensor maps,
+    `stages - 1` blocks ahead, and asynchronous products. With `tile.rotate` the
+    score product of a block is issued together with the value product of the
+    block before. Masked blocks come first, in a loop of their own; `tile.vote`
+    moves the running maximum by vote in live blocks. Other programs stay as they
+    are.
+
+    Precondition: operands of both products are read by `tile.load_box`; the
+    bounds of the key loop are the same for all groups.
+    Postcondition: no `tile.for_keys`, `tile.load_box` or `tile.mask` is left in
+    such a program.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def PersistTilesPass : Pass<"tile-persist-tiles", "::mlir::func::FuncOp"> {
   let summary = "A block works on one tile after the other";
   let description = [{
@@ -106,6 +157,8 @@ def CheckProtocolPass : Pass<"tile-check-protocol", "::mlir::func::FuncOp"> {
     Option<"block", "block", "int64_t", "0", "the block that is run">,
     Option<"launched", "launched", "int64_t", "1", "blocks of the launch">,
     Option<"orders", "orders", "int64_t", "20", "interleavings tried">,
+    Option<"stride", "stride", "int64_t", "8",
+           "stride of every axis in elements; multiples of 8 let optional maps be">,
     Option<"seed", "seed", "uint64_t", "1", "of interleavings and unknown integers">
   ];
 }
@@ -114,6 +167,11 @@ def ExpandRunningMaxPass : Pass<"tile-expand-running-max", "::mlir::func::FuncOp
   let summary = "Turn tile.running_max and tile.rescale into elementary operations";
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def ContractMultiplyAddPass : Pass<"tile-contract-multiply-add", "::mlir::func::FuncOp"> {
+  let summary = "x y + z of f32 as one operation, rounded once";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
@@ -126,6 +184,37 @@ def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
     Postcondition: no `tile.for_keys` and no `tile.mask` is left.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
+def StampPhasesPass : Pass<"tile-stamp-phases", "::mlir::func::FuncOp"> {
+  let summary = "An attention program that records when each phase begins";
+  let description = [{
+    Every warp group gets a lane of the timeline, and a stamp stands wherever it
+    goes from one phase to another: waiting for operands, for a free stage or for
+    its turn, starting copies, the score product, the softmax, the value product,
+    the epilogue. The buffer becomes the program's last argument, of kind
+    `timeline`; `tile.timeline` says what the block's lanes are. Programs that do
+    not hold both products stay as they are.
+
+    Runs last: the passes before it neither see nor move stamps.
+
+    ```mlir
+    tile.wait 0
+    tile.barrier
+    %s = tile.dot %q, %k transposed, %zero : ...
+    // becomes
+    tile.stamp load_wait
+    tile.wait 0
+    tile.barrier
+    tile.stamp score
+    %s = tile.dot %q, %k transposed, %zero : ...
+    ```
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "1024", "lanes of the buffer">,
+    Option<"steps", "steps", "int64_t", "8192", "stamps that a lane has room for">
+  ];
+  let dependentDialects = ["::attn::tile::TileDialect"];
 }
 
 #endif

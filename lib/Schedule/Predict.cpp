@@ -60,7 +60,8 @@ static std::pair<double, double> countRegion(Operation *op) {
   return {plain, special};
 }
 
-ArrayAttr attn::predict(const KernelContext &context, KernelKind kind) {
+ArrayAttr attn::predict(const KernelContext &context, KernelKind kind,
+                        func::FuncOp program) {
   KernelOp kernel = context.kernel;
   Terms terms{OpBuilder(kernel.getContext()), {}};
 
@@ -72,15 +73,22 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind) {
           !kernel->isAncestor(operand.getParentRegion()->getParentOp()))
         read.insert(operand);
   });
+  // A tensor over both axes of the dead pairs is not read there.
+  auto liveAxes = program->getAttrOfType<ArrayAttr>("tile.live");
+  auto passesOver = [&](ArrayRef<std::string> axes) {
+    return liveAxes && llvm::all_of(liveAxes, [&](Attribute axis) {
+             return llvm::is_contained(axes, cast<StringAttr>(axis).str());
+           });
+  };
   for (Value tensor : read)
     terms.add("bytesRead", bytesOf(context.tensorOf(tensor).element),
-              axesOf(tensor));
+              axesOf(tensor), passesOver(axesOf(tensor)));
   for (unsigned i = 0; i < kernel->getNumResults(); ++i)
     for (const TensorInfo &tensor : context.destinations(i))
       terms.add("bytesWritten", bytesOf(tensor.element), tensor.axes);
 
-  bool live = kind == KernelKind::Flash &&
-              !kernel.getBody().getOps<MaskOp>().empty();
+  bool live = liveAxes || (kind == KernelKind::Flash &&
+                           !kernel.getBody().getOps<MaskOp>().empty());
   std::string unit;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
@@ -101,8 +109,8 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind) {
       terms.add("exponentials", 1, axes, live);
     } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
       SmallVector<std::string> axes = axesOf(softmax.getScores());
-      terms.add("scalarFlops", 8, axes); // two passes
-      terms.add("exponentials", 2, axes);
+      terms.add("scalarFlops", 8, axes, live); // two passes
+      terms.add("exponentials", 2, axes, live);
     } else {
       auto [plain, special] = countRegion(&op);
       SmallVector<std::string> axes = axesOf(op.getResult(0));

@@ -9,8 +9,11 @@ namespace attn {
 /// The terms of bundle::Prediction as an array of dictionaries
 /// {what, coefficient, axes[, live]}, evaluated by the runner with lengths.
 /// Device memory moves once a tensor: what a block reads again comes from the
-/// L2 cache. Flash kernels with masks compute live pairs only.
-mlir::ArrayAttr predict(const KernelContext &kernel, KernelKind kind);
+/// L2 cache. Flash kernels with masks compute live pairs only; so do others whose
+/// `program` says by `tile.live`, the axes of the pairs, that it passes over dead
+/// ones.
+mlir::ArrayAttr predict(const KernelContext &kernel, KernelKind kind,
+                        mlir::func::FuncOp program);
 
 } // namespace attn
 

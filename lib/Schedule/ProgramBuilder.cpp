@@ -33,6 +33,18 @@ Type attn::typeLike(Value like, Type element) {
   return element;
 }
 
+std::optional<double> attn::constantOf(Value value) {
+  while (isa_and_nonnull<tile::SplatOp, tile::BroadcastOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  llvm::APFloat number(0.0);
+  if (!matchPattern(value, m_ConstantFloat(&number)))
+    return std::nullopt;
+  bool inexact;
+  number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
+                 &inexact);
+  return number.convertToDouble();
+}
+
 Value ProgramBuilder::expand(Value value, int64_t rows, int64_t columns) {
   Location loc = program.getLoc();
   auto [r, c] = shapeOf(value);
@@ -127,7 +139,7 @@ Value ProgramBuilder::scalar(StringRef name, Type type) {
 }
 
 Value ProgramBuilder::map(const TensorInfo &tensor, StringRef rowAxis,
-                          StringRef columnAxis, int64_t boxRows) {
+                          StringRef columnAxis, int64_t boxRows, bool optional) {
   SmallVector<Attribute> axisNames{b.getStringAttr(columnAxis),
                                    b.getStringAttr(rowAxis)};
   SmallVector<int64_t> box{64, boxRows};
@@ -136,29 +148,58 @@ Value ProgramBuilder::map(const TensorInfo &tensor, StringRef rowAxis,
       axisNames.push_back(b.getStringAttr(axis));
       box.push_back(1);
     }
-  DictionaryAttr what = b.getDictionaryAttr(
-      {b.getNamedAttr("kind", b.getStringAttr("map")),
-       b.getNamedAttr("name", b.getStringAttr(tensor.name)),
-       b.getNamedAttr("axes", b.getArrayAttr(axisNames)),
-       b.getNamedAttr("box", b.getDenseI64ArrayAttr(box))});
+  SmallVector<NamedAttribute> fields{
+      b.getNamedAttr("kind", b.getStringAttr("map")),
+      b.getNamedAttr("name", b.getStringAttr(tensor.name)),
+      b.getNamedAttr("axes", b.getArrayAttr(axisNames)),
+      b.getNamedAttr("box", b.getDenseI64ArrayAttr(box))};
+  if (optional)
+    fields.push_back(b.getNamedAttr("optional", b.getUnitAttr()));
   return argument("m:" + tensor.name + ":" + std::to_string(boxRows),
-                  tile::MapType::get(b.getContext(), tensor.element), what);
+                  tile::MapType::get(b.getContext(), tensor.element),
+                  b.getDictionaryAttr(fields));
 }
 
-Value ProgramBuilder::loadBox(const TensorInfo &tensor, StringRef rowAxis,
-                              StringRef columnAxis, int64_t boxRows,
-                              RankedTensorType type, Value row, Value column) {
+Value ProgramBuilder::mapped(const TensorInfo &tensor) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&program.getBody().front());
   Location loc = program.getLoc();
+  // Rows start at multiples of 16 bytes (pointers always do), none at stride 0.
+  Value misplaced = constant(0), smallest;
+  for (const std::string &axis : llvm::drop_end(tensor.axes)) {
+    Value step = stride(tensor, axis);
+    misplaced = b.createOrFold<arith::OrIOp>(loc, misplaced, step);
+    smallest = smallest ? min(smallest, step) : step;
+  }
+  misplaced = b.createOrFold<arith::AndIOp>(loc, misplaced, constant(7));
+  Value aligned = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        misplaced, constant(0));
+  Value apart = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, smallest,
+                                      constant(0));
+  return arith::AndIOp::create(b, loc, aligned, apart);
+}
+
+SmallVector<Value> ProgramBuilder::coordinates(const TensorInfo &tensor,
+                                               StringRef rowAxis,
+                                               StringRef columnAxis, Value row,
+                                               Value column) {
   // Lengths are below 2^30, so coordinates fit.
   auto narrow = [&](Value v) {
-    return b.createOrFold<arith::TruncIOp>(loc, b.getI32Type(), v);
+    return b.createOrFold<arith::TruncIOp>(program.getLoc(), b.getI32Type(), v);
   };
   SmallVector<Value> at{narrow(column), narrow(row)};
   for (const std::string &axis : llvm::reverse(tensor.axes))
     if (axis != rowAxis && axis != columnAxis)
       at.push_back(index(axis, b.getI32Type()));
-  return tile::LoadBoxOp::create(b, loc, type,
-                                 map(tensor, rowAxis, columnAxis, boxRows), at);
+  return at;
+}
+
+Value ProgramBuilder::loadBox(const TensorInfo &tensor, StringRef rowAxis,
+                              StringRef columnAxis, int64_t boxRows,
+                              RankedTensorType type, Value row, Value column) {
+  return tile::LoadBoxOp::create(
+      b, program.getLoc(), type, map(tensor, rowAxis, columnAxis, boxRows),
+      coordinates(tensor, rowAxis, columnAxis, row, column));
 }
 
 void ProgramBuilder::finish() {
@@ -248,7 +289,7 @@ void ProgramBuilder::split(Value rest, ArrayRef<GridFactor> factors) {
           b, loc, arith::SubIOp::create(b, loc, count, constant(1, 32)), at);
     Value start = mul(arith::ExtSIOp::create(b, loc, i64, at),
                       constant(factor.tile));
-    places[factor.axis] = {factor.kind, start};
+    places[factor.axis] = {factor.kind, start, Value()};
   }
 }
 
@@ -284,7 +325,8 @@ void ProgramBuilder::placeTiles(ArrayRef<GridFactor> factors, Value keyBytes) {
   Value head = add(first, sub(rest, mul(row, here)));
   Value last = sub(rows, constant(1, 32));
   Value at = arith::ExtSIOp::create(b, loc, b.getI64Type(), sub(last, row));
-  places[factors[0].axis] = {factors[0].kind, mul(at, constant(factors[0].tile))};
+  places[factors[0].axis] = {factors[0].kind,
+                             mul(at, constant(factors[0].tile)), Value()};
   split(head, factors.drop_front());
 }
 
@@ -362,17 +404,21 @@ int64_t ProgramBuilder::alignment(const TensorInfo &tensor,
 }
 
 Value ProgramBuilder::view(const TensorInfo &tensor, StringRef rowAxis,
-                           StringRef columnAxis) {
+                           StringRef columnAxis, bool loading) {
   auto strideOf = [&](StringRef axis) {
     return axis.empty() || !llvm::is_contained(tensor.axes, axis)
                ? constant(0)
                : stride(tensor, axis);
   };
   int64_t aligned = columnAxis.empty() ? 0 : alignment(tensor, columnAxis);
+  Value columnEnd = length(columnAxis);
+  if (auto place = places.find(columnAxis);
+      loading && place != places.end() && place->second.loadEnd)
+    columnEnd = place->second.loadEnd;
   return tile::ViewOp::create(
       b, program.getLoc(),
       tile::ViewType::get(b.getContext(), tensor.element), pointer(tensor),
-      batchOffset(tensor), length(rowAxis), length(columnAxis),
+      batchOffset(tensor), length(rowAxis), columnEnd,
       strideOf(rowAxis), columnAxis.empty() ? constant(1) : strideOf(columnAxis),
       b.getI64IntegerAttr(aligned));
 }
@@ -397,13 +443,23 @@ Value ProgramBuilder::load(const TensorInfo &tensor) {
   if (rowAxis.empty() && columnAxis.empty())
     return tile::GatherOp::create(b, loc, tensor.element, pointer(tensor),
                                   batchOffset(tensor), constant(1, 1));
-  Value window = view(tensor, rowAxis, columnAxis);
+  Value window = view(tensor, rowAxis, columnAxis, /*loading=*/true);
   auto start = [&](StringRef axis) {
     return axis.empty() ? constant(0) : places[axis].start;
   };
   auto type = RankedTensorType::get(
       {rowAxis.empty() ? 1 : rows, columnAxis.empty() ? 1 : columns},
       tensor.element);
+  bool mappable = boxRows > 0 && !rowAxis.empty() && !columnAxis.empty() &&
+                  tensor.axes.back() == columnAxis && tensor.axes.size() <= 5 &&
+                  (tensor.element.isF16() || tensor.element.isBF16());
+  if (mappable)
+    return tile::LoadMappedOp::create(
+        b, loc, type, mapped(tensor),
+        map(tensor, rowAxis, columnAxis, boxRows, /*optional=*/true),
+        coordinates(tensor, rowAxis, columnAxis, start(rowAxis),
+                    start(columnAxis)),
+        window, start(rowAxis), start(columnAxis));
   return tile::LoadOp::create(b, loc, type, window, start(rowAxis),
                               start(columnAxis));
 }

@@ -14,6 +14,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <optional>
+
 namespace attn {
 
 /// A tensor in device memory, by name.
@@ -38,6 +40,7 @@ using AxisTable = llvm::StringMap<AxisInfo>;
 struct AxisPlace {
   enum Kind { Batch, Row, Column } kind;
   mlir::Value start;
+  mlir::Value loadEnd; ///< Column: i64, loads see no further; null: the length.
 };
 
 /// One factor of the launch grid, see #tile.grid. Empty axis: length 1.
@@ -47,6 +50,9 @@ struct GridFactor {
   AxisPlace::Kind kind;
   bool reversed = false; ///< Last tile first: the longest under a causal mask.
 };
+
+/// The float that every element of `value`, a scalar or a tile, is known to be.
+std::optional<double> constantOf(mlir::Value value);
 
 class ProgramBuilder {
 public:
@@ -60,6 +66,9 @@ public:
   llvm::StringMap<AxisPlace> places;
   int64_t rows = 1;    ///< Tile rows.
   int64_t columns = 1; ///< Tile columns of score-like tiles.
+  /// Rows of the block when the copy engine may bring what score functions read
+  /// of each row and column (tile.load_mapped); 0: it may not.
+  int64_t boxRows = 0;
 
   /// Finds the block's place in every factor (fastest first) from its number
   /// and writes `tile.grid` down.
@@ -77,8 +86,10 @@ public:
   mlir::Value scalar(llvm::StringRef name, mlir::Type type);
   /// A tensor map whose boxes are `boxRows` along `rowAxis` and 64 along
   /// `columnAxis`; the tensor's other axes follow in its order, innermost first.
+  /// An `optional` map is left empty by a launch whose strides do not allow it.
   mlir::Value map(const TensorInfo &tensor, llvm::StringRef rowAxis,
-                  llvm::StringRef columnAxis, int64_t boxRows);
+                  llvm::StringRef columnAxis, int64_t boxRows,
+                  bool optional = false);
   /// The tile whose first element is at (row, column), both i64, read through
   /// that map.
   mlir::Value loadBox(const TensorInfo &tensor, llvm::StringRef rowAxis,
@@ -107,9 +118,10 @@ public:
   /// Elements to add to a tensor's base for the batch indices of this block.
   mlir::Value batchOffset(const TensorInfo &tensor);
   /// A window whose rows run along `rowAxis` and columns along `columnAxis`
-  /// (either may be empty: length 1).
+  /// (either may be empty: length 1). With `loading` columns end at their place's
+  /// `loadEnd`.
   mlir::Value view(const TensorInfo &tensor, llvm::StringRef rowAxis,
-                   llvm::StringRef columnAxis);
+                   llvm::StringRef columnAxis, bool loading = false);
   /// The tensor's elements for this block, broadcast by axis name: a scalar, a
   /// row value, a column value or a whole tile.
   mlir::Value load(const TensorInfo &tensor);
@@ -130,6 +142,13 @@ public:
   void finish();
 
 private:
+  /// Coordinates of (row, column) in a map, i32, innermost axis first.
+  llvm::SmallVector<mlir::Value> coordinates(const TensorInfo &tensor,
+                                             llvm::StringRef rowAxis,
+                                             llvm::StringRef columnAxis,
+                                             mlir::Value row, mlir::Value column);
+  /// Whether a launch can make the tensor's optional map (i1).
+  mlir::Value mapped(const TensorInfo &tensor);
   /// Number of tiles along a factor (i32).
   mlir::Value tilesAlong(const GridFactor &factor);
   void writeGrid(llvm::ArrayRef<GridFactor> factors);

@@ -9,24 +9,9 @@
 using namespace mlir;
 using namespace attn;
 
-namespace {
-struct Field {
-  const char *name;
-  int64_t Schedule::*member;
-};
-} // namespace
-
-static constexpr Field kFields[] = {
-    {"rows", &Schedule::rows},     {"columns", &Schedule::columns},
-    {"out", &Schedule::outColumns}, {"depth", &Schedule::depth},
-    {"warps", &Schedule::warps},   {"vector", &Schedule::vector},
-    {"stages", &Schedule::stages}, {"groups", &Schedule::groups},
-    {"vote", &Schedule::vote},     {"turns", &Schedule::turns},
-    {"persistent", &Schedule::persistent}};
-
 DictionaryAttr attn::scheduleAttr(OpBuilder &b, const Schedule &schedule) {
   SmallVector<NamedAttribute> fields;
-  for (const Field &field : kFields)
+  for (const ScheduleField &field : scheduleFields())
     fields.push_back(b.getNamedAttr(
         field.name, b.getI64IntegerAttr(schedule.*field.member)));
   return b.getDictionaryAttr(fields);
@@ -42,6 +27,7 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("f32", problem.f32),
                               entry("work", problem.work),
                               entry("boxes", problem.boxes),
+                              entry("captured", problem.captured),
                               entry("uneven", problem.uneven)});
 }
 
@@ -50,7 +36,7 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
   if (!attribute)
     return kernel.emitError("has no schedule; run attn-choose-schedule first");
   Schedule schedule;
-  for (const Field &field : kFields)
+  for (const ScheduleField &field : scheduleFields())
     if (auto value = attribute.getAs<IntegerAttr>(field.name))
       schedule.*field.member = value.getInt();
   bool positive = schedule.rows > 0 && schedule.columns > 0 &&
@@ -64,6 +50,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.vote <= 1 && schedule.turns >= 0 &&
                   schedule.turns <= 2 && schedule.persistent >= 0 &&
                   schedule.persistent <= 2;
+  for (int64_t flag : {schedule.producer, schedule.rotate, schedule.staged})
+    positive &= flag == 0 || flag == 1;
   if (!positive)
     return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "
                             "stages, positive tiles of at most 1024 rows, at most 4 groups");
@@ -71,13 +59,22 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
 }
 
 std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
-  if (s.groups > 0)
-    return fmt::format("{} groups x {}x{}, {} stages{}{}", s.groups, s.rows,
-                       s.columns, s.stages, s.vote ? ", vote" : "",
-                       s.turns ? fmt::format(", turns {}", s.turns) : "") +
-           (s.persistent == 1   ? ", persistent"
-            : s.persistent == 2 ? ", dynamic tiles"
-                                : "");
+  if (s.groups > 0) {
+    std::string text = fmt::format("{} group{} x {}x{}, ", s.groups,
+                                   s.groups == 1 ? "" : "s", s.rows, s.columns);
+    if (kind == KernelKind::Matmul)
+      text += fmt::format("depth {}, ", s.depth);
+    text += fmt::format("{} stage{}", s.stages, s.stages == 1 ? "" : "s");
+    if (s.vote)
+      text += ", vote";
+    if (s.turns)
+      text += fmt::format(", turns {}", s.turns);
+    if (s.persistent)
+      text += s.persistent == 1 ? ", persistent" : ", dynamic tiles";
+    if (!s.producer)
+      text += s.rotate ? ", rotated" : ", plain order";
+    return text;
+  }
   std::string text = fmt::format("tile {}x{}, {} warps", s.rows, s.columns, s.warps);
   if (kind == KernelKind::Matmul)
     text += fmt::format(", depth {}", s.depth);

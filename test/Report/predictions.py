@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How well a run was predicted: predictions.py RESULTS.json...
 
-Reads what attn-bench --json or --report wrote on a GPU. Prints, for each file
+Reads what attn-bench --json or --report wrote on a GPU. Prints every kernel that
+was mispredicted, the worst last, with its reason; then, for each file, each level
 and over all, the share of kernels whose time was predicted within 15 %, and of
-counted kernels whose bytes were within 5 % (unfused) or 10 % (fused); then every
-kernel outside, worst first, with its reason. The aim is 80 % and all.
+counted kernels whose bytes were within 5 % (unfused) or 10 % (fused). The aim is
+80 % and all.
 """
 import argparse
 import json
@@ -12,14 +13,19 @@ import os
 import sys
 
 
-def kernels_of(path):
-    with open(path) as file:
-        run = json.load(file)
+def runs_of(paths):
+    for path in paths:
+        with open(path) as file:
+            yield os.path.basename(path), json.load(file)
+
+
+def kernels_of(run):
+    """(level, name, kernel) of what was launched and timed."""
     sizes = ",".join(f"{name}={value}" for name, value in run["binds"].items())
     for level in run["levels"]:
         for kernel in level["kernels"]:
             if kernel["measured"] and kernel["blocks"]:
-                yield f"{run['program']} {sizes} {level['name']} {kernel['label']}", kernel
+                yield level["name"], f"{run['program']} {sizes} {level['name']} {kernel['label']}", kernel
 
 
 def byte_miss(kernel):
@@ -36,27 +42,45 @@ def share(flags):
     return f"{sum(flags)} of {len(flags)} ({100 * sum(flags) / len(flags):.0f} %)" if flags else "none"
 
 
+class Tally:
+    def __init__(self):
+        self.times, self.bytes = [], []
+
+    def add(self, kernel):
+        self.times.append(abs(kernel["miss"]) <= 0.15)
+        if found := byte_miss(kernel):
+            self.bytes.append(found[1])
+
+    def __str__(self):
+        return f"time {share(self.times)}, bytes {share(self.bytes)}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+")
+    parser.add_argument("--most", type=int, default=40, help="mispredicted kernels to list")
     options = parser.parse_args()
-    times, moved, outside = [], [], []
-    for path in options.files:
-        list_ = list(kernels_of(path))
-        time = [abs(kernel["miss"]) <= 0.15 for _, kernel in list_]
-        byte = [b[1] for _, kernel in list_ if (b := byte_miss(kernel))]
-        print(f"{os.path.basename(path)}: time {share(time)}, bytes {share(byte)}")
-        times += time
-        moved += byte
-        for name, kernel in list_:
+    files, levels, all_, outside = {}, {}, Tally(), []
+    for name, run in runs_of(options.files):
+        for missing in run["missing"]:
+            outside.append((0, f"{name}: no {missing['what']}: {missing['why']}"))
+        for level, kernel_name, kernel in kernels_of(run):
+            for tally in (files.setdefault(name, Tally()), levels.setdefault(level, Tally()), all_):
+                tally.add(kernel)
             if abs(kernel["miss"]) > 0.15:
-                outside.append((abs(kernel["miss"]), f"time {100 * kernel['miss']:+.0f} %  {name}: {kernel['reason']}"))
+                outside.append((abs(kernel["miss"]), f"time {100 * kernel['miss']:+.0f} %  {kernel_name}: {kernel['reason']}"))
             found = byte_miss(kernel)
             if found and not found[1]:
-                outside.append((abs(found[0]), f"bytes {100 * found[0]:+.0f} %  {name}"))
-    print(f"\nall: time within 15 %: {share(times)}; bytes within bounds: {share(moved)}\n")
-    for _, line in sorted(outside, reverse=True):
+                outside.append((abs(found[0]), f"bytes {100 * found[0]:+.0f} %  {kernel_name}"))
+    outside.sort()
+    if len(outside) > options.most:
+        print(f"{len(outside) - options.most} smaller ones, then:")
+    for _, line in outside[max(0, len(outside) - options.most):]:
         print(line)
+    print()
+    for name, tally in [*files.items(), *levels.items()]:
+        print(f"{name}: {tally}")
+    print(f"\nall: time within 15 %: {share(all_.times)}; bytes within bounds: {share(all_.bytes)}")
     return 0
 
 

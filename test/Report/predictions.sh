@@ -1,45 +1,81 @@
 #!/usr/bin/env bash
-# Predictions against a GPU, over specs and lengths: which kernels' times and
-# bytes were told beforehand. Needs a driver, python3 and, for bytes, CUPTI.
+# Predictions against a GPU, over specs, head sizes and lengths: which kernels'
+# times and bytes were told beforehand.
 #
-#   test/Report/predictions.sh FOLDER [--seconds=N] [--lengths=N,...]
+#   test/Report/predictions.sh FOLDER --make=BUILD [--targets=T] [--specs=S,...] [--dims=D,...]
+#   test/Report/predictions.sh FOLDER [--lengths=N,...] [--seconds=N] [--specs=...] [--dims=...]
 #
-# FOLDER holds attn-bench and bundles/, a bundle a spec and head size, each made
-# by `attnc kernels/S.attn -o FOLDER/bundles/SD --targets=sm_80 --cubin=sm_90
-# --bind D=D`. A lease may end at any time: results go to $OUT (predictions.tgz)
-# after every run, the summary comes last.
+# The first form fills FOLDER from a build folder: attn-bench, and bundles/, one
+# a spec and head size. The second needs FOLDER, a driver, python3 and, for
+# bytes, CUPTI; a part of the lengths is a part of the work. A machine may be
+# taken away at any time: results go to $OUT (predictions.tgz) or FOLDER/results
+# after every run, and `predictions.py RESULTS/*.json` reads them again later.
+# The summary comes last. Exit code: 0; 1 a run failed; 2 wrong usage.
 set -uo pipefail
-folder="" seconds=240 lengths=512,2048,8192,16384
+folder="" make="" targets=sm_80 seconds=170 lengths=512,2048,8192,16384
+specs=causal,full,alibi,sliding_window dims=64,128
+usage() {
+  sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' >&2
+  exit 2
+}
 for argument in "$@"; do
   case "$argument" in
+    --make=*) make=${argument#*=} ;;
+    --targets=*) targets=${argument#*=} ;;
+    --specs=*) specs=${argument#*=} ;;
+    --dims=*) dims=${argument#*=} ;;
     --seconds=*) seconds=${argument#*=} ;;
     --lengths=*) lengths=${argument#*=} ;;
-    -*) sed -n '2,11p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
-    *) folder=$argument ;;
+    -*) usage ;;
+    *) [ -z "$folder" ] && folder=$argument || usage ;;
   esac
 done
+[ -n "$folder" ] || usage
+here=$(cd "$(dirname "$0")" && pwd)
+
+if [ -n "$make" ]; then
+  mkdir -p "$folder/bundles" && cp "$make/bin/attn-bench" "$folder/" || exit 2
+  case "$targets" in *sm_80*) cubin=--cubin=sm_90 ;; *) cubin= ;; esac
+  for spec in ${specs//,/ }; do
+    for dim in ${dims//,/ }; do
+      "$make/bin/attnc" "$here/../../kernels/$spec.attn" -o "$folder/bundles/$spec$dim" \
+        --targets="$targets" $cubin --bind "D=$dim" || exit 2
+    done
+  done
+  exit 0
+fi
+
 if [ ! -x "$folder/attn-bench" ] || [ ! -d "$folder/bundles" ]; then
-  echo "predictions.sh: FOLDER needs attn-bench and bundles/" >&2
+  echo "predictions.sh: $folder needs attn-bench and bundles/; make them with --make=BUILD" >&2
   exit 2
 fi
-here=$(cd "$(dirname "$0")" && pwd)
-results=$(mktemp -d)
-trap 'rm -rf "$results"' EXIT
+results=$folder/results
+[ -n "${OUT:-}" ] && results=$(mktemp -d) && trap 'rm -rf "$results"' EXIT
+mkdir -p "$results"
+status=0
 SECONDS=0
-# The longest last: what a lease cuts off is then the slowest.
+# The longest last: what a machine that goes away cuts off is then the slowest.
 for length in ${lengths//,/ }; do
   batch=$((16384 / length)) # Much the same work at every length.
   [ "$batch" -gt 4 ] && batch=4
   [ "$batch" -lt 1 ] && batch=1
-  for bundle in "$folder"/bundles/*/; do
-    [ "$SECONDS" -ge "$seconds" ] && echo "stopped after $SECONDS s" && break 2
-    name=$(basename "$bundle")-$length
-    window=""
-    case "$name" in sliding_window*) window=,window=1024 ;; esac
-    "$folder/attn-bench" "$bundle" --no-check --profile --repeats=7 --warmup=3 \
-      --bind "B=$batch,H=16,M=$length,N=$length$window" \
-      --json "$results/$name.json" >/dev/null || echo "$name: exit code $?"
-    [ -n "${OUT:-}" ] && tar -czf "$OUT/predictions.tgz" -C "$results" .
+  for spec in ${specs//,/ }; do
+    for dim in ${dims//,/ }; do
+      [ -d "$folder/bundles/$spec$dim" ] || continue
+      if [ "$SECONDS" -ge "$seconds" ]; then
+        echo "stopped before $spec$dim-$length after $SECONDS s; run the rest with --lengths="
+        break 3
+      fi
+      name=$spec$dim-$length
+      window=""
+      [ "$spec" = sliding_window ] && window=,window=$((length < 1024 ? length / 2 : 1024))
+      "$folder/attn-bench" "$folder/bundles/$spec$dim" --no-check --profile --repeats=7 --warmup=3 \
+        --bind "B=$batch,H=16,M=$length,N=$length$window" \
+        --json "$results/$name.json" >/dev/null || { echo "$name: exit code $?" && status=1; }
+      [ -n "${OUT:-}" ] && tar -czf "$OUT/predictions.tgz" -C "$results" .
+    done
   done
 done
-python3 "$here/predictions.py" "$results"/*.json
+echo "$SECONDS s"
+python3 "$here/predictions.py" "$results"/*.json || status=1
+exit "$status"

@@ -235,7 +235,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
               "schedule override '" + std::string(text) +
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
                   "(positive numbers), and for warp groups "
-                  "groups=N,turns=N,vote=N,persistent=N");
+                  "groups=N,turns=N,vote=N,persistent=N,rotate=N");
   }
 }
 

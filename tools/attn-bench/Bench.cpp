@@ -8,6 +8,7 @@
 #include "lib/Reference/Inputs.h"
 #include "lib/Reference/Live.h"
 #include "tools/attn-bench/Judge.h"
+#include "tools/attn-bench/Loaded.h"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,9 @@ public:
     prepare();
     for (size_t i = 0; i < input.program.levels.size(); ++i)
       runLevel(input.program.levels[i], out.results.levels[i], out.spans[i]);
+    if (options.timeline)
+      for (size_t i = 0; i < input.program.levels.size(); ++i)
+        recordPhases(input.program.levels[i], out.results.levels[i]);
     if (gpu && options.profile)
       profileLevels();
     sayWhatIsMissing();
@@ -93,51 +97,24 @@ private:
     out.spans.emplace_back();
   }
 
-  /// Copies of the arguments, together larger than the cache where that is
-  /// cheap; what they leave of it is flushed on a GPU.
   void prepare() {
     progress("copying inputs");
-    int64_t bytes =
-        std::max<int64_t>(argumentBytes(input.program, binds.lengths), 1);
-    int64_t wanted = 2 * out.results.roofs.cacheBytes;
-    int64_t room = device.freeBytes() / 4 / bytes;
-    int64_t count =
-        std::clamp<int64_t>((wanted + bytes - 1) / bytes, 1,
-                            std::max<int64_t>(1, std::min<int64_t>(room, 4)));
-    for (int64_t i = 0; i < count; ++i)
-      sets.push_back(
-          std::make_unique<ArgumentSet>(device, input.program, binds, inputs));
+    copies = copyArguments(device, input.program, binds, inputs,
+                           out.results.roofs.cacheBytes);
     timing.warmup = options.warmup;
     timing.repeats = options.repeats;
-    if (gpu && count * bytes < wanted)
-      timing.flushBytes = wanted;
+    timing.flushBytes = copies.flushBytes;
   }
 
-  /// A level on every copy of the arguments.
-  struct Loaded {
-    std::shared_ptr<runtime::Code> code;
-    std::shared_ptr<runtime::Temporaries> temporaries;
-    std::vector<std::unique_ptr<runtime::Plan>> plans;
-    std::vector<runtime::Plan *> list;
-  };
-  Loaded load(const bundle::Level &level) {
+  LoadedLevel load(const bundle::Level &level) {
     progress(fmt::format("{}: loading", level.name));
-    Loaded loaded;
-    loaded.code = device.load(level, input.folder);
-    loaded.temporaries =
-        std::make_shared<runtime::Temporaries>(device, level, binds.lengths);
-    for (std::unique_ptr<ArgumentSet> &set : sets) {
-      loaded.plans.push_back(std::make_unique<runtime::Plan>(
-          device, input.program, level, loaded.code, set->arguments(),
-          loaded.temporaries));
-      loaded.list.push_back(loaded.plans.back().get());
-    }
-    return loaded;
+    return loadLevel(device, input.folder, input.program, level, binds.lengths,
+                     copies);
   }
 
   void runLevel(const bundle::Level &level, LevelResult &result,
                 std::vector<Span> &spans) {
-    Loaded loaded;
+    LoadedLevel loaded;
     try {
       loaded = load(level);
       result.codeKind = loaded.code->kind();
@@ -158,7 +135,7 @@ private:
         judge = std::make_unique<Judge>(*input.kernel, lengths, inputs,
                                         options.seed);
       Verdict verdict =
-          judge->judge(device, *list[0], *sets[0], usesTf32(level));
+          judge->judge(device, *list[0], *copies.sets[0], usesTf32(level));
       result.error = verdict.error;
       result.check = verdict.pass ? Check::Passed : Check::Failed;
       if (!verdict.pass) {
@@ -181,6 +158,70 @@ private:
     spans = times.spans;
   }
 
+  /// What the warp groups do: a run of the level's stamped kernels, and what the
+  /// stamps cost. All other times are the plain kernels'.
+  void recordPhases(const bundle::Level &level, LevelResult &result) {
+    std::string what = "phases of level " + level.name;
+    if (level.timeline.empty()) {
+      out.results.missing.push_back(
+          {what, "it holds no attention kernel that records them"});
+      return;
+    }
+    if (!result.measured)
+      return; // Its own failure is told.
+    const bundle::Level &stamped = level.timeline.front();
+    LoadedLevel plain = load(level), recording;
+    try {
+      recording = load(stamped);
+    } catch (const runtime::LaunchError &error) {
+      out.results.missing.push_back({what, error.what()});
+      return;
+    }
+    progress(fmt::format("{}: recording phases", level.name));
+    if (options.check) {
+      Verdict verdict = judge->judge(device, *recording.list[0], *copies.sets[0],
+                                     usesTf32(level));
+      if (!verdict.pass) {
+        result.check = Check::Failed;
+        result.failure =
+            "with stamps it differs from the reference: " + verdict.why;
+        return;
+      }
+    }
+    for (size_t k = 0; k < stamped.kernels.size(); ++k) {
+      const std::optional<bundle::Stamps> &stamps = stamped.kernels[k].stamps;
+      if (!stamps || result.kernels[k].blocks == 0)
+        continue;
+      size_t turn = 0;
+      auto launch = [&](LoadedLevel &which) {
+        which.list[turn++ % which.list.size()]->launch(k);
+      };
+      PairTiming cost = timePair(
+          device, [&] { launch(plain); }, [&] { launch(recording); }, timing,
+          options.seed);
+      std::vector<std::byte> bytes = recordOnce(*recording.list[0], k);
+      try {
+        Timeline timeline = decodeTimeline(*stamps, bytes.data(), bytes.size(),
+                                           options.timelineBlocks);
+        timeline.launched = recording.list[0]->blocks(k);
+        timeline.cost = cost;
+        result.kernels[k].timeline = std::move(timeline);
+      } catch (const std::runtime_error &error) { // An unreadable buffer.
+        out.results.missing.push_back({what, error.what()});
+      }
+    }
+  }
+
+  /// The stamps of one launch.
+  std::vector<std::byte> recordOnce(runtime::Plan &plan, size_t kernel) {
+    plan.launch(kernel);
+    device.synchronize();
+    const runtime::Buffer &buffer = *plan.stamps(kernel);
+    std::vector<std::byte> bytes(size_t(buffer.bytes()));
+    device.copyOut(bytes.data(), buffer.data(), buffer.bytes());
+    return bytes;
+  }
+
   /// The GPU's own instruments, after all timing. Activity first: the driver
   /// keeps records and counters apart.
   void profileLevels() {
@@ -191,7 +232,7 @@ private:
         if (!result.measured || result.launches == 0 ||
             !(counting ? noCounters : noActivity).empty())
           continue;
-        Loaded loaded = load(input.program.levels[i]);
+        LoadedLevel loaded = load(input.program.levels[i]);
         device.synchronize();
         progress(fmt::format("{}: {}", result.name,
                              counting ? "counting" : "recording"));
@@ -271,14 +312,6 @@ private:
           *result.registers, *result.sharedBytes);
   }
 
-  static bool usesTf32(const bundle::Level &level) {
-    return std::any_of(level.kernels.begin(), level.kernels.end(),
-                       [](const bundle::Kernel &kernel) {
-                         const std::string &unit = kernel.prediction.tensorUnit;
-                         return unit.find("tf32") != std::string::npos;
-                       });
-  }
-
   const Options &options;
   Input &input;
   runtime::Device &device;
@@ -287,7 +320,7 @@ private:
   RunBinds binds;
   reference::AxisLengths lengths;
   reference::Inputs inputs;
-  std::vector<std::unique_ptr<ArgumentSet>> sets;
+  ArgumentCopies copies;
   TimingOptions timing;
   std::unique_ptr<Judge> judge;
   BenchResults out;

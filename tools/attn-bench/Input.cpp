@@ -99,7 +99,32 @@ static void compileSpec(const Options &options, int capability, Input &input) {
     arguments.push_back("--tf32");
   if (!options.schedule.empty())
     arguments.push_back("--schedule=" + options.schedule);
+  if (options.timeline)
+    arguments.push_back("--timeline");
+  if (options.tune)
+    arguments.push_back("--schedules=" + (options.schedules.empty()
+                                              ? std::string("search")
+                                              : options.schedules));
   runCompiler(arguments);
+}
+
+/// --timeline needs stamped kernels in at least one of the levels that run.
+static void checkTimeline(const Options &options, const Input &input) {
+  for (const bundle::Level &level : input.program.levels)
+    if (!level.timeline.empty())
+      return;
+  std::vector<std::string> names;
+  for (const bundle::Level &level : input.program.levels)
+    names.push_back(level.name);
+  if (input.temporary)
+    throw InputError(fmt::format("--timeline: none of the levels {} has an "
+                                 "attention kernel that records its phases; ask "
+                                 "for flash or a later level",
+                                 fmt::join(names, ", ")));
+  throw InputError(fmt::format(
+      "--timeline: the bundle {} has no kernels that record their phases in level "
+      "{}; make it again with attnc {}/spec.attn --timeline --targets={} -o DIR",
+      options.input, fmt::join(names, ", "), input.folder, input.target));
 }
 
 static void chooseProgram(const Options &options, Input &input) {
@@ -192,12 +217,16 @@ static void readSpec(Input &input) {
 Input attn::bench::openInput(const Options &options, int capability) {
   Input input;
   std::error_code error;
+  if (options.timeline && capability == 0)
+    throw InputError("--timeline records the clock of a GPU's multiprocessors; on "
+                     "the CPU there is none: run it on a machine with a GPU, "
+                     "without --target=cpu");
   fs::file_status status = fs::status(options.input, error);
   if (!fs::exists(status))
     throw InputError(fmt::format("no such file or folder: {}", options.input));
   if (fs::is_directory(status)) {
-    if (options.tf32 || !options.schedule.empty())
-      throw InputError("--tf32 and --schedule are for specs: the code of a "
+    if (options.tf32 || !options.schedule.empty() || !options.schedules.empty())
+      throw InputError("--tf32, --schedule and --schedules are for specs: the code of a "
                        "bundle is made; give them to attnc");
     input.folder = options.input;
     if (!fs::exists(fs::path(options.input) / "manifest.json", error))
@@ -216,6 +245,8 @@ Input attn::bench::openInput(const Options &options, int capability) {
   chooseProgram(options, input);
   chooseTarget(options, capability, input);
   chooseLevels(options, input);
+  if (options.timeline)
+    checkTimeline(options, input);
   readSpec(input);
   return input;
 }

@@ -33,11 +33,18 @@ struct Options {
   std::vector<std::string> compare; ///< Two files, each FILE or FILE:LEVEL.
   /// Ask the device's own instruments as well, in a pass of their own.
   bool profile = false;
+  /// Record the phases of each level's attention kernels, in their stamped form.
+  bool timeline = false;
+  int timelineBlocks = 2; ///< Blocks that a trace draws.
   int warmup = -1;
   int repeats = -1;
   int threads = 0;
   bool tf32 = false;    ///< Passed to attnc.
   std::string schedule; ///< Passed to attnc.
+  bool tune = false;    ///< Compare schedules instead of levels.
+  std::string schedules; ///< With `tune`, passed to attnc.
+  /// With `tune`: what differs from size to size, names and values as in `binds`.
+  std::vector<std::map<std::string, std::string>> sizes;
   unsigned seed = 1;
   bool check = true;
 };

@@ -57,6 +57,8 @@ struct Options {
       "schedule", cl::desc("Overrides for flash kernels: rows=N,columns=N,"
                            "warps=N,stages=N")};
   cl::opt<bool> tf32{"tf32", cl::desc("Let f32 matmuls round operands to tf32")};
+  cl::opt<bool> timeline{"timeline",
+                         cl::desc("Tile programs that record their phases")};
   cl::opt<bool> attnInput{"attn", cl::desc("Read the input as .attn")};
   cl::opt<bool> locations{"locations", cl::desc("Print source locations")};
 };
@@ -123,7 +125,10 @@ int main(int argc, char **argv) {
   pipeline.level = options.level.empty() ? "flash" : options.level.getValue();
   pipeline.schedule = options.schedule;
   pipeline.tf32 = options.tf32;
+  pipeline.timeline = options.timeline;
   std::string wrong = attn::checkNames(pipeline.target, pipeline.level);
+  if (wrong.empty() && pipeline.timeline)
+    wrong = attn::checkTimeline(pipeline.target);
   if (!wrong.empty())
     return fail(wrong);
   std::string emit = !options.emit.empty()    ? options.emit.getValue()

@@ -44,9 +44,12 @@ class Driver:
         return function
 
     def encode_map(self, request):
-        """A tensor map in memory of its own: (address, what keeps it alive)."""
+        """A tensor map in memory of its own: (address, what keeps it alive). None gives zeros, which
+        no kernel looks at."""
         memory = ctypes.create_string_buffer(MAP_BYTES + MAP_ALIGNMENT)
         address = -(-ctypes.addressof(memory) // MAP_ALIGNMENT) * MAP_ALIGNMENT
+        if request is None:
+            return address, memory
         rank = len(request.dims)
         self.check(self.cuda.cuTensorMapEncodeTiled(
             ctypes.c_void_p(address), MAP_DTYPES[request.dtype], rank, ctypes.c_void_p(request.address),
@@ -64,8 +67,8 @@ class Driver:
 
 
 class Parameters:
-    """A launch's parameters laid out for the driver: ints as 8-byte slots, TensorMaps as 128
-    bytes, ctypes structures as they are."""
+    """A launch's parameters laid out for the driver: ints as 8-byte slots, TensorMaps (or None) as
+    128 bytes, ctypes structures as they are."""
 
     def __init__(self, driver, values):
         self.kept = []

@@ -19,8 +19,10 @@ BASE_EVERY = 5  # Contestants between two timings of the base.
 @contextlib.contextmanager
 def watch(name, seconds):
     """Ends the process when a kernel hangs: nothing else frees the GPU."""
+    program = os.path.basename(sys.argv[0]).removesuffix(".py")
+
     def give_up():
-        print(f"sdpa: {name} hangs (no answer in {seconds} s); leave it out with --skip '{name}'",
+        print(f"{program}: {name} hangs (no answer in {seconds} s); leave it out (--skip or --levels)",
               file=sys.stderr, flush=True)
         os._exit(3)
 

@@ -53,6 +53,7 @@ def encode_scalar(scalar, value):
 
 
 def tensor_map(arg, tensor, memory, lengths):
+    """None for an optional map that the strides do not allow."""
     size = ELEMENT_BYTES[tensor["dtype"]]
     place = {axis: memory.strides[i] for i, axis in enumerate(tensor["axes"])}
     axes = arg["axes"]
@@ -66,6 +67,8 @@ def tensor_map(arg, tensor, memory, lengths):
     row = -(-dims[0] * size // 16) * 16
     strides = [place[axis] * size if length > 1 else row for axis, length in zip(axes[1:], dims[1:])]
     for axis, stride in zip(axes[1:], strides):
+        if arg.get("optional") and (stride % 16 or not stride):
+            return None
         if stride % 16:
             raise Problem(f"tensor {tensor['name']}: stride of axis {axis} is {stride} bytes, no multiple of 16")
     return TensorMap(memory.address, tensor["dtype"], dims, strides, list(arg["box"]))

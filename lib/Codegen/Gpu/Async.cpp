@@ -57,6 +57,8 @@ LogicalResult GpuEmitter::emitAllocSignals(tile::AllocSignalsOp op) {
   for (int64_t i = 0; i < type.getCount(); ++i)
     t.assembly({}, {t.add(sharedBase, offset + 8 * i), t.c32(type.getArrivals())},
                "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
+  // The copy engine sees them; other threads after the next barrier.
+  t.assembly({}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
   return success();
 }
 
@@ -120,6 +122,44 @@ LogicalResult GpuEmitter::emitSlabRead(tile::SlabReadOp op) {
   Value place = t.add(base, t.mul(scalar(op.getSlot()), ring.stageBytes() / 16));
   operand.low = t.add(place, t.mul(scalar(op.getRow()), 128 / 16));
   slabOperands[op.getResult()] = operand;
+  return success();
+}
+
+/// A quarter of a warp names the rows of each 8 x 8 matrix that ldmatrix brings;
+/// a lane then holds of them what the accumulator layout wants. Matrices: rows
+/// 0-7 and 8-15 of the warp's 16, of one chunk of 8 columns, then of the next. The
+/// swizzle makes the rows of a matrix lie in different banks.
+LogicalResult GpuEmitter::emitSlabLoad(tile::SlabLoadOp op) {
+  auto tile = cast<RankedTensorType>(op.getType());
+  if (!layout.accumulator || layout.fragments != 1)
+    return op.emitOpError("needs #tile.accumulator with one fragment a warp");
+  const SlabRing ring = slabRings.lookup(op.getSlabs());
+  Value row = t.add(t.bitAnd(lane, 15), t.mul(warp, 16));
+  Value line = t.add(t.add(sharedBase, ring.offset),
+                     t.mul(scalar(op.getSlot()), ring.stageBytes()));
+  line = t.add(line, t.mul(t.add(scalar(op.getRow()), row), 128));
+  Value swizzle = t.mul(t.bitAnd(lane, 7), 16);
+  Value second = t.mul(t.shiftRight(lane, 4), 16); // 16 bytes: the next chunk.
+  int64_t chunks = tile.getDimSize(1) / 8;
+  Slots to;
+  to.rows = 2;
+  to.columns = columnSlots(tile);
+  to.values.resize(2 * to.columns);
+  Type pair = VectorType::get({2}, tile.getElementType());
+  for (int64_t chunk = 0; chunk < chunks; chunk += 2) {
+    Value inRow = arith::XOrIOp::create(
+        t.b, t.loc, t.add(second, chunk % 8 * 16), swizzle);
+    SmallVector<Value> words =
+        t.loadMatrices(t.add(line, inRow), chunk / 8 * ring.slabBytes(),
+                       /*transpose=*/false);
+    for (int64_t matrix = 0; matrix < 4; ++matrix) {
+      Value both = t.bitcast(words[matrix], pair);
+      for (int64_t k = 0; k < 2; ++k)
+        to.values[matrix % 2 * to.columns + 2 * (chunk + matrix / 2) + k] =
+            LLVM::ExtractElementOp::create(t.b, t.loc, both, t.c32(k));
+    }
+  }
+  tiles[op.getResult()] = to;
   return success();
 }
 
@@ -259,8 +299,7 @@ LogicalResult GpuEmitter::emitDotWait(tile::DotWaitOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GpuEmitter::emitSpecialize(tile::SpecializeOp op) {
-  // Signals are initialised above; everybody, the copy engine too, sees them.
-  t.assembly({}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
+  // Signals are initialised above; now everybody sees them.
   NVVM::Barrier0Op::create(t.b, t.loc);
   auto setRegisters = [&](const char *way, int64_t count) {
     t.assembly({}, {}, std::string("setmaxnreg.") + way + ".sync.aligned.u32 " +
@@ -279,8 +318,11 @@ LogicalResult GpuEmitter::emitSpecialize(tile::SpecializeOp op) {
     auto one = scf::IfOp::create(t.b, t.loc, t.less(blockThread, t.c32(1)),
                                  /*withElse=*/false);
     t.b.setInsertionPointToStart(one.thenBlock());
-    for (Value argument : program.getArguments())
-      if (isa<tile::MapType>(argument.getType()))
+    // An optional map may be empty.
+    for (BlockArgument argument : program.getArguments())
+      if (auto what = program.getArgAttrOfType<DictionaryAttr>(
+              argument.getArgNumber(), tile::kArgAttr);
+          isa<tile::MapType>(argument.getType()) && what && !what.contains("optional"))
         t.assembly({}, {scalar(argument)}, "prefetch.tensormap [$0];",
                    "l,~{memory}", true);
     if (failed(emitBlock(op.getProducer().front())))

@@ -71,8 +71,15 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::TakeTileOp>([&](auto o) { return emitTakeTile(o); })
       .Case<tile::NextTileOp>([&](auto o) { return emitNextTile(o); })
       .Case<tile::FinishTilesOp>([&](auto o) { return emitFinishTiles(o); })
+      .Case<tile::OpenLaneOp>([&](auto o) { return emitOpenLane(o); })
+      .Case<tile::StampOp>([&](auto o) { return emitStamp(o); })
+      .Case<tile::CloseLaneOp>([&](auto o) { return emitCloseLane(o); })
       .Case<tile::GroupIdOp>([&](auto group) {
-        scalars[group.getResult()] = t.sub(roleGroup, t.c32(1));
+        scalars[group.getResult()] = consumerGroup();
+        return success();
+      })
+      .Case<tile::FirstThreadOp>([&](auto first) {
+        scalars[first.getResult()] = t.less(blockThread, t.c32(1));
         return success();
       })
       .Case<tile::AllocSlabsOp>([&](auto o) { return emitAllocSlabs(o); })
@@ -81,6 +88,7 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::SignalArriveOp>([&](auto o) { return emitSignalArrive(o); })
       .Case<tile::CopyBoxOp>([&](auto o) { return emitCopyBox(o); })
       .Case<tile::SlabReadOp>([&](auto o) { return emitSlabRead(o); })
+      .Case<tile::SlabLoadOp>([&](auto o) { return emitSlabLoad(o); })
       .Case<tile::DotAsyncOp>([&](auto o) { return emitDotAsync(o); })
       .Case<tile::DotWaitOp>([&](auto o) { return emitDotWait(o); })
       .Case<tile::SpecializeOp>([&](auto o) { return emitSpecialize(o); })
@@ -88,7 +96,7 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::TurnPassOp>([&](auto o) { return emitTurnPass(o); })
       .Case<tile::FoldOp>([&](auto o) { return emitFold(o); })
       .Case<tile::AnyOp>([&](auto o) { return emitAny(o); })
-      .Case<tile::LoadBoxOp>([&](auto o) {
+      .Case<tile::LoadBoxOp, tile::LoadMappedOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "
                              "tile-specialize-warps first");
       })

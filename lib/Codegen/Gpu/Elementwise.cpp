@@ -2,6 +2,7 @@
 
 #include "lib/Codegen/Gpu/GpuEmitter.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 #include <cstdlib>
@@ -87,6 +88,18 @@ static void emitFloatIndices(ThreadCode &t, const Slots &from, Slots &to) {
   }
 }
 
+/// Indices, as emitFloatIndices makes them (one of them plus a distance), times
+/// what all slots share: (base + d) y as d y + base y, one instruction. Rounds
+/// base y as well, so only where `reassoc` allows it.
+static Value multiplyIndex(ThreadCode &t, Value index, Value y) {
+  auto sum = index.getDefiningOp<arith::AddFOp>();
+  Value base = sum ? sum.getLhs() : index;
+  Value product = t.b.createOrFold<arith::MulFOp>(t.loc, base, y);
+  if (!sum)
+    return product;
+  return math::FmaOp::create(t.b, t.loc, sum.getRhs(), y, product);
+}
+
 LogicalResult GpuEmitter::emitElementwise(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
       (!OpTrait::hasElementwiseMappableTraits(op) &&
@@ -110,6 +123,15 @@ LogicalResult GpuEmitter::emitElementwise(Operation *op) {
     to.rows = std::max(to.rows, from.back().rows);
     to.columns = std::max(to.columns, from.back().columns);
   }
+  // The side of a product that is a tile of indices; 2: neither may be split.
+  int64_t indices = 2;
+  if (auto product = dyn_cast<arith::MulFOp>(op);
+      product && bitEnumContainsAll(product.getFastmath(),
+                                    arith::FastMathFlags::reassoc))
+    for (int64_t side : {0, 1})
+      if (op->getOperand(side).getDefiningOp<arith::SIToFPOp>() &&
+          from[1 - side].columns == 1)
+        indices = side;
   auto trunc = dyn_cast<arith::TruncFOp>(op);
   if (isa<arith::SIToFPOp>(op) && tile.getElementType().isF32() &&
       from[0].values[0].getType().isInteger(32)) {
@@ -126,7 +148,9 @@ LogicalResult GpuEmitter::emitElementwise(Operation *op) {
         SmallVector<Value> scalars;
         for (const Slots &slots : from)
           scalars.push_back(slots.at(i, k));
-        to.values.push_back(rebuild(t, op, scalars, tile.getElementType()));
+        to.values.push_back(
+            indices < 2 ? multiplyIndex(t, scalars[indices], scalars[1 - indices])
+                        : rebuild(t, op, scalars, tile.getElementType()));
       }
   }
   tiles[result] = to;

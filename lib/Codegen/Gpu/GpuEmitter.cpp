@@ -32,6 +32,7 @@ LogicalResult GpuEmitter::emit() {
   t.b.setInsertionPointToStart(&entry);
   // 1-d blocks: the thread index is the linear one.
   blockThread = NVVM::ThreadIdXOp::create(t.b, t.loc, t.i32());
+  program.walk([&](tile::SpecializeOp) { hasRoles = true; });
   if (program->hasAttr("tile.groups")) {
     // Through a shuffle, so that the assembler knows it as uniform over a warp.
     roleGroup = t.shuffleFrom(t.shiftRight(blockThread, 7), t.c32(0));
@@ -55,6 +56,9 @@ LogicalResult GpuEmitter::emit() {
     scalars[from] = to;
   if (failed(emitBlock(program.getBody().front())))
     return failure();
+  // Shared memory may not go while copies read it.
+  if (stagingBytes)
+    drainStagedStores();
   LLVM::ReturnOp::create(t.b, t.loc, ValueRange());
   return success();
 }

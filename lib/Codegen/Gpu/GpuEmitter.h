@@ -117,6 +117,11 @@ private:
   void storeQuads(const Window &view, Value row, Value column,
                   const Slots &from, int64_t rows, int64_t columns);
 
+  //===--- StagedStore.cpp --------------------------------------------------===//
+  LogicalResult emitStagedStore(tile::StoreOp op);
+  /// Waits until the copies of this thread's staged stores have read them.
+  void drainStagedStores();
+
   //===--- Shared.cpp -------------------------------------------------------===//
   LogicalResult emitAlloc(tile::AllocSharedOp op);
   LogicalResult emitCopy(tile::CopyAsyncOp op);
@@ -145,6 +150,7 @@ private:
   LogicalResult emitSignalArrive(tile::SignalArriveOp op);
   LogicalResult emitCopyBox(tile::CopyBoxOp op);
   LogicalResult emitSlabRead(tile::SlabReadOp op);
+  LogicalResult emitSlabLoad(tile::SlabLoadOp op);
   LogicalResult emitDotAsync(tile::DotAsyncOp op);
   LogicalResult emitDotWait(tile::DotWaitOp op);
   LogicalResult emitSpecialize(tile::SpecializeOp op);
@@ -158,6 +164,12 @@ private:
   LogicalResult emitTakeTile(tile::TakeTileOp op);
   LogicalResult emitNextTile(tile::NextTileOp op);
   LogicalResult emitFinishTiles(tile::FinishTilesOp op);
+
+  //===--- Timeline.cpp -----------------------------------------------------===//
+  LogicalResult emitOpenLane(tile::OpenLaneOp op);
+  LogicalResult emitStamp(tile::StampOp op);
+  LogicalResult emitCloseLane(tile::CloseLaneOp op);
+  void emitStampOf(uint32_t phase);
 
   //===--- GpuEmitter.cpp ---------------------------------------------------===//
   Value scalar(Value value) { return scalars.lookup(value); }
@@ -188,10 +200,14 @@ private:
   ThreadCode t;
   ThreadLayout layout;
 
+  /// tile.group_id: groups of the block that compute, from 0.
+  Value consumerGroup() { return hasRoles ? t.sub(roleGroup, t.c32(1)) : roleGroup; }
+
   /// Computed once in the entry block (i32).
   Value thread, lane, warp, threadRow, threadColumn, sharedBase;
   Value blockThread; ///< Thread of the block; `thread` is that of the program.
-  Value roleGroup;   ///< Warp group of the block, 0 for the producer.
+  Value roleGroup;   ///< Warp group of the block, with roles 0 for the producer.
+  bool hasRoles = false; ///< The program holds a tile.specialize.
   Operation *entryEnd = nullptr; ///< Per-thread constants go before this.
   std::map<std::tuple<int64_t, int>, Value> matrixOffsets;
 
@@ -203,7 +219,9 @@ private:
   llvm::DenseMap<Value, SlabRing> slabRings;
   llvm::DenseMap<Value, SlabOperand> slabOperands;
   llvm::DenseMap<Value, int64_t> signalOffsets;
+  tile::OpenLaneOp lanes; ///< Null in a program that records nothing.
   int64_t allocated = 0;
+  int64_t stagingOffset = 0, stagingBytes = 0; ///< Of staged stores; 0: none.
 };
 
 } // namespace attn::gpu

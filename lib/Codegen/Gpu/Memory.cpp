@@ -179,6 +179,8 @@ LogicalResult GpuEmitter::emitStore(tile::StoreOp op) {
     return op.emitOpError("cannot store a stage of shared memory");
   if (failed(checkFits(op, tile)))
     return failure();
+  if (op.getStaged())
+    return emitStagedStore(op);
   const Window view = windows.lookup(op.getView());
   Slots from = slotsOf(op.getValue());
   int64_t rows = rowSlots(tile), columns = columnSlots(tile);

@@ -33,8 +33,9 @@ static int64_t threadsOf(func::FuncOp program) {
   if (all)
     return all;
   Attribute layout = program->getAttr(tile::kLayoutAttr);
+  auto groups = program->getAttrOfType<IntegerAttr>("tile.groups");
   if (auto accumulator = dyn_cast<tile::AccumulatorAttr>(layout))
-    return 32 * accumulator.getWarps();
+    return 32 * accumulator.getWarps() * (groups ? groups.getInt() : 1);
   return 32 * cast<tile::RowsAttr>(layout).getWarps();
 }
 

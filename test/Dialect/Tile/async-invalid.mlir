@@ -18,6 +18,31 @@ func.func @box_converts(%map: !tile.map<bf16>, %i: i32) {
 
 // -----
 
+func.func @mapped_otherwise(%view: !tile.view<bf16>, %at: i64, %ok: i1, %map: !tile.map<f16>, %i: i32) {
+  // expected-error @+1 {{map and view must hold the same type}}
+  %b = tile.load_mapped %view[%at, %at] if %ok by %map[%i, %i] : !tile.view<bf16>, !tile.map<f16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @mapped_nowhere(%view: !tile.view<bf16>, %at: i64, %ok: i1, %map: !tile.map<bf16>, %i: i32) {
+  // expected-error @+1 {{takes 2 to 5 coordinates, not 6}}
+  %b = tile.load_mapped %view[%at, %at] if %ok by %map[%i, %i, %i, %i, %i, %i] : !tile.view<bf16>, !tile.map<bf16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @half_a_stage(%i: i32) {
+  %slabs = tile.alloc_slabs : !tile.slabs<2, 128, 128, bf16>
+  // expected-error @+1 {{must read 64 of 128x128 of 'bf16'}}
+  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 128, 128, bf16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
 func.func @maximum_of_columns(%s: tensor<64x64xf32>, %m: tensor<1x64xf32>) {
   // expected-error @+1 {{takes f32 scores and one f32 maximum a row}}
   %n:3 = tile.running_max vote %s, %m factor 1.0 : tensor<64x64xf32>, tensor<1x64xf32>

@@ -6,11 +6,14 @@
 
 // CHECK-LABEL: func.func @before_the_passes
 func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf32>,
-                             %m: tensor<64x1xf32>, %p: tensor<64x1xi1>) {
+                             %m: tensor<64x1xf32>, %p: tensor<64x1xi1>,
+                             %view: !tile.view<bf16>, %at: i64, %ok: i1) {
   // CHECK: tile.group_id : i32
   %g = tile.group_id : i32
   // CHECK: tile.load_box %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] : <bf16> -> tensor<64x64xbf16>
   %q = tile.load_box %map[%i, %i, %i] : !tile.map<bf16> -> tensor<64x64xbf16>
+  // CHECK: tile.load_mapped %{{.+}}[%{{.+}}, %{{.+}}] if %{{.+}} by %{{.+}}[%{{.+}}, %{{.+}}] : <bf16>, <bf16> -> tensor<64x64xbf16>
+  %b = tile.load_mapped %view[%at, %at] if %ok by %map[%i, %i] : !tile.view<bf16>, !tile.map<bf16> -> tensor<64x64xbf16>
   // CHECK: %{{.+}}, %[[C:.+]], %[[MOVED:.+]] = tile.running_max running %{{.+}}, %{{.+}} factor 1.250000e-01 : tensor<64x64xf32>, tensor<64x1xf32>
   %n0, %c0, %moved0 = tile.running_max running %s, %m factor 0.125 : tensor<64x64xf32>, tensor<64x1xf32>
   // CHECK: tile.running_max vote
@@ -38,6 +41,8 @@ func.func @signals(%map: !tile.map<bf16>, %i: i32, %ok: i1) {
   tile.signal_wait %signals[%i] parity %i : !tile.signals<2, arrivals = 1>
   // CHECK: %[[A:.+]] = tile.slab_read %[[SLABS]][%[[I]]] row %[[I]] : <2, 64, 128, bf16> -> tensor<64x128xbf16>
   %a = tile.slab_read %slabs[%i] row %i : !tile.slabs<2, 64, 128, bf16> -> tensor<64x128xbf16>
+  // CHECK: tile.slab_load %[[SLABS]][%[[I]]] row %[[I]] : <2, 64, 128, bf16> -> tensor<64x128xbf16>
+  %l = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 64, 128, bf16> -> tensor<64x128xbf16>
   // CHECK: %[[S:.+]] = tile.dot_async %[[A]], %[[A]] transposed fence : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
   %s = tile.dot_async %a, %a transposed fence : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
   // CHECK: %[[T:.+]] = tile.dot_wait %[[S]] pending 0 : tensor<64x64xf32>

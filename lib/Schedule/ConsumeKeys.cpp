@@ -1,0 +1,357 @@
+//===- ConsumeKeys.cpp - what a warp group does with a block of keys ------===//
+
+#include "lib/Schedule/ConsumeKeys.h"
+
+#include "lib/Schedule/KeyBlocks.h"
+#include "lib/Schedule/LowerMask.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attn;
+
+FailureOr<KeyLoop> attn::takeApart(tile::ForKeysOp op) {
+  KeyLoop loop;
+  loop.op = op;
+  auto unfit = [&](const char *what) {
+    return op.emitOpError("cannot be specialised: ") << what;
+  };
+  for (auto dot : op.getBody().getOps<tile::DotOp>())
+    (loop.scores ? loop.values : loop.scores) = dot;
+  if (!loop.scores || !loop.values)
+    return unfit("it must hold the score and the value product");
+  loop.query = loop.scores.getA().getDefiningOp<tile::LoadBoxOp>();
+  loop.key = loop.scores.getB().getDefiningOp<tile::LoadBoxOp>();
+  loop.value = loop.values.getB().getDefiningOp<tile::LoadBoxOp>();
+  if (!loop.query || !loop.key || !loop.value)
+    return unfit("operands must be read by tile.load_box");
+  loop.round = loop.values.getA().getDefiningOp<arith::TruncFOp>();
+  if (!loop.round)
+    return unfit("probabilities must be rounded to 16 bits");
+  loop.rescale = loop.values.getAccumulator().getDefiningOp<tile::RescaleOp>();
+  Value accumulated = loop.rescale ? loop.rescale.getValue()
+                                   : loop.values.getAccumulator();
+  if (accumulated != loop.carried(0) ||
+      loop.yield()->getOperand(0) != loop.values.getResult())
+    return unfit("the accumulator must be carried first");
+  for (Operation &inner : op.getBody().front().without_terminator())
+    if (!isa<tile::DotOp, tile::LoadBoxOp, tile::RescaleOp>(inner) &&
+        &inner != loop.round)
+      loop.softmax.push_back(&inner);
+  for (auto load : op.getBody().getOps<tile::LoadMappedOp>())
+    loop.captured.push_back(load);
+  // Operands are 16 bits wide here, so a level that stores the scores rounds them
+  // to 2^-9 of their size; the instruction is off by 2^-11, and an index times a
+  // slope by 2^-16 of the slope when it is taken apart.
+  for (Operation *inner : loop.softmax) {
+    if (auto tanh = dyn_cast<math::TanhOp>(inner))
+      tanh.setFastmath(arith::FastMathFlags::afn);
+    if (auto product = dyn_cast<arith::MulFOp>(inner))
+      product.setFastmath(arith::FastMathFlags::reassoc);
+  }
+  return loop;
+}
+
+SmallVector<Value> KeyConsumer::State::positions() const {
+  SmallVector<Value> all{key.slot, key.phase, value.slot, value.phase};
+  for (Ring ring : captured)
+    all.append({ring.slot, ring.phase});
+  return all;
+}
+
+void KeyConsumer::State::move(ValueRange positions) {
+  key = {positions[0], positions[1]};
+  value = {positions[2], positions[3]};
+  captured.clear();
+  for (size_t i = 4; i < positions.size(); i += 2)
+    captured.push_back({positions[i], positions[i + 1]});
+}
+
+SmallVector<Value> KeyConsumer::State::flat() const {
+  SmallVector<Value> all = positions();
+  all.push_back(accumulator);
+  if (probability)
+    all.push_back(probability);
+  all.append(sums);
+  return all;
+}
+
+KeyConsumer::State KeyConsumer::State::from(const State &before, ValueRange all) {
+  State s;
+  s.query = before.query;
+  size_t positions = 4 + 2 * before.captured.size();
+  s.move(all.take_front(positions));
+  all = all.drop_front(positions);
+  s.accumulator = all[0];
+  bool rotated = before.probability != nullptr;
+  if (rotated)
+    s.probability = all[1];
+  s.sums.assign(all.begin() + (rotated ? 2 : 1), all.end());
+  return s;
+}
+
+Value KeyConsumer::blockStart(Value begin, Value index) {
+  return KeyBlocks(loop.op).advance(b, loc, begin, index);
+}
+
+void KeyConsumer::reserve(bool queryAgain) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&program.getBody().front());
+  auto keyType = cast<RankedTensorType>(loop.key.getType());
+  querySlabs = slabs(loop.query, 1, 64 * groups);
+  keySlabs = slabs(loop.key, stages, keyType.getDimSize(0));
+  valueSlabs = slabs(loop.value, stages, keyType.getDimSize(0));
+  queryFull = signals(1, 1);
+  if (queryAgain)
+    queryEmpty = signals(1, 4 * groups);
+  keyFull = signals(stages, 1);
+  valueFull = signals(stages, 1);
+  keyEmpty = signals(stages, 4 * groups);
+  valueEmpty = signals(stages, 4 * groups);
+  for (tile::LoadMappedOp load : loop.captured)
+    captured.push_back({load, slabs(load, stages, 64 * groups),
+                        signals(stages, 1), signals(stages, 4 * groups)});
+}
+
+void KeyConsumer::fillCaptured(Value keyStart, SmallVectorImpl<Ring> &rings) {
+  for (auto [tensor, ring] : llvm::zip_equal(captured, rings)) {
+    auto mapped = scf::IfOp::create(b, loc, tensor.load.getMapped(),
+                                    /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(mapped.thenBlock());
+      tile::SignalWaitOp::create(b, loc, tensor.empty, ring.slot, other(ring.phase));
+      copy(tensor.load.getMap(), tensor.load.getAt(), loop.start(), keyStart,
+           tensor.slabs, tensor.full, ring.slot);
+    }
+    ring = advance(ring, stages);
+  }
+}
+
+/// The keys' stage is free; after a group's lowest block the queries are, too.
+void KeyConsumer::scoresDone(State &state, Value keyStart) {
+  tile::SignalArriveOp::create(b, loc, keyEmpty, state.key.slot, Value());
+  if (queryEmpty) {
+    Value lowest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                         keyStart, loop.op.getLeftBegin());
+    tile::SignalArriveOp::create(b, loc, queryEmpty, c32(0), lowest);
+  }
+  state.key = advance(state.key, stages);
+}
+
+/// Waits for the values' stage and starts O += P V.
+Value KeyConsumer::issueValues(const State &state, bool fence) {
+  tile::SignalWaitOp::create(b, loc, valueFull, state.value.slot,
+                             state.value.phase);
+  Value value = tile::SlabReadOp::create(b, loc, loop.value.getType(), valueSlabs,
+                                         state.value.slot, c32(0));
+  return tile::DotAsyncOp::create(b, loc, state.accumulator.getType(),
+                                  state.probability, value, state.accumulator,
+                                  /*transposed=*/false, fence);
+}
+
+/// Waits for that product, which frees the probabilities, and frees the stage.
+Value KeyConsumer::valuesDone(State &state, Value accumulator) {
+  Value done = tile::DotWaitOp::create(b, loc, accumulator.getType(), accumulator,
+                                       ValueRange{state.probability}, 0);
+  tile::SignalArriveOp::create(b, loc, valueEmpty, state.value.slot, Value());
+  state.value = advance(state.value, stages);
+  return done;
+}
+
+Value KeyConsumer::firstRow() {
+  return b.createOrFold<arith::MulIOp>(
+      loc, tile::GroupIdOp::create(b, loc, b.getI32Type()), c32(64));
+}
+
+Value KeyConsumer::issueScores(const State &state) {
+  Value query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
+                                         c32(0), firstRow());
+  Value key = tile::SlabReadOp::create(b, loc, loop.key.getType(), keySlabs,
+                                       state.key.slot, c32(0));
+  return tile::DotAsyncOp::create(b, loc, loop.scores.getType(), query, key,
+                                  /*accumulator=*/Value(), /*transposed=*/true,
+                                  /*fence=*/true);
+}
+
+/// This group's rows of a captured tile: from its stage, which is then free, or
+/// straight from memory when the launch has no map of the tensor.
+Value KeyConsumer::takeCaptured(const CapturedStages &tensor, Ring ring,
+                                IRMapping &map) {
+  tile::LoadMappedOp load = tensor.load;
+  auto either = scf::IfOp::create(b, loc, load.getType(), load.getMapped(),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(either.thenBlock());
+  tile::SignalWaitOp::create(b, loc, tensor.full, ring.slot, ring.phase);
+  Value staged = tile::SlabLoadOp::create(b, loc, load.getType(), tensor.slabs,
+                                          ring.slot, firstRow());
+  tile::SignalArriveOp::create(b, loc, tensor.empty, ring.slot, Value());
+  scf::YieldOp::create(b, loc, staged);
+  b.setInsertionPointToStart(either.elseBlock());
+  Value direct = tile::LoadOp::create(
+      b, loc, load.getType(), map.lookupOrDefault(load.getView()),
+      map.lookupOrDefault(load.getRow()), map.lookupOrDefault(load.getColumn()));
+  scf::YieldOp::create(b, loc, direct);
+  return either.getResult(0);
+}
+
+KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
+                                            Value scores, bool live) {
+  Softmaxed result;
+  IRMapping &map = result.map;
+  Block &body = loop.op.getBody().front();
+  map.map(body.getArgument(0), c32(0));
+  map.map(loop.start(), keyStart);
+  map.map(loop.scores.getResult(), scores);
+  for (auto [i, value] : llvm::enumerate(state.sums))
+    map.map(loop.carried(1 + i), value);
+  SmallVector<tile::MaskOp> masks;
+  size_t next = 0;
+  for (Operation *op : loop.softmax) {
+    if (isa<tile::LoadMappedOp>(op)) {
+      Ring &ring = state.captured[next];
+      map.map(op->getResult(0), takeCaptured(captured[next++], ring, map));
+      ring = advance(ring, stages);
+      continue;
+    }
+    Operation *copy = b.clone(*op, map);
+    if (auto mask = dyn_cast<tile::MaskOp>(copy))
+      masks.push_back(mask);
+    if (auto maximum = dyn_cast<tile::RunningMaxOp>(copy))
+      maximum.setForm(live && vote ? tile::SoftmaxForm::Vote
+                                   : tile::SoftmaxForm::Running);
+  }
+  for (auto value : loop.yield()->getOperands().drop_front())
+    result.sums.push_back(map.lookupOrDefault(value));
+  result.probability = map.lookupOrDefault(loop.round.getIn());
+  // A mask that ends the chain is replaced, so look through it.
+  for (tile::MaskOp mask : masks) {
+    Value before = mask.getResult();
+    Value after = lowerMask(mask, live);
+    if (result.probability == before)
+      result.probability = after;
+    for (Value &sum : result.sums)
+      if (sum == before)
+        sum = after;
+  }
+  return result;
+}
+
+Value KeyConsumer::rounded(Value probability) {
+  return arith::TruncFOp::create(b, loc, loop.round.getType(), probability);
+}
+
+void KeyConsumer::rescale(State &state, const Softmaxed &done) {
+  if (!loop.rescale)
+    return;
+  state.accumulator = tile::RescaleOp::create(
+      b, loc, state.accumulator.getType(), state.accumulator,
+      done.map.lookup(loop.rescale.getCorrection()),
+      done.map.lookup(loop.rescale.getMoved()));
+}
+
+void KeyConsumer::first(State &state, Value keyStart) {
+  beforeBlock(state, keyStart, Value());
+  tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
+  Value scores = issueScores(state);
+  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
+  scoresDone(state, keyStart);
+  Softmaxed done = softmax(state, keyStart, scores, /*live=*/false);
+  state.sums = done.sums;
+  state.probability = rounded(done.probability);
+}
+
+void KeyConsumer::rotatedStep(State &state, Value keyStart, bool live) {
+  beforeBlock(state, keyStart, blockStart(keyStart, c32(1)));
+  tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
+  if (turns)
+    tile::TurnWaitOp::create(b, loc, groups);
+  Value scores = issueScores(state);
+  // The scores' fence covers these operands, too.
+  Value accumulator = issueValues(state, /*fence=*/false);
+  if (turns == 1)
+    tile::TurnPassOp::create(b, loc, groups);
+  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 1);
+  if (turns == 2)
+    tile::TurnPassOp::create(b, loc, groups);
+  scoresDone(state, keyStart);
+  Softmaxed done = softmax(state, keyStart, scores, live);
+  state.accumulator = valuesDone(state, accumulator);
+  rescale(state, done);
+  state.sums = done.sums;
+  // Only here: until the wait the product reads the old probabilities.
+  state.probability = rounded(done.probability);
+}
+
+void KeyConsumer::plainStep(State &state, Value keyStart, bool live) {
+  beforeBlock(state, keyStart, keyStart);
+  tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
+  Value scores = issueScores(state);
+  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
+  scoresDone(state, keyStart);
+  Softmaxed done = softmax(state, keyStart, scores, live);
+  rescale(state, done);
+  state.sums = done.sums;
+  State now = state;
+  now.probability = rounded(done.probability);
+  state.accumulator = valuesDone(now, issueValues(now, /*fence=*/true));
+  state.value = now.value;
+}
+
+/// `count` blocks from `begin` on, the last first.
+void KeyConsumer::steps(State &state, Value begin, Value count, bool live,
+                        bool rotate) {
+  if (matchPattern(count, m_Zero()))
+    return;
+  Value top = sub(count, c32(1));
+  auto blocks = scf::ForOp::create(
+      b, loc, c32(0), count, c32(1), state.flat(),
+      [&](OpBuilder &inner, Location, Value i, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+        State now = State::from(state, carried);
+        Value start = blockStart(begin, sub(top, i));
+        if (rotate)
+          rotatedStep(now, start, live);
+        else
+          plainStep(now, start, live);
+        scf::YieldOp::create(b, loc, now.flat());
+      });
+  state = State::from(state, blocks.getResults());
+}
+
+void KeyConsumer::rotated(State &state, Value total) {
+  tile::ForKeysOp keys = loop.op;
+  Value left = keys.getLeftCount(), full = keys.getFullCount(),
+        right = keys.getRightCount();
+  first(state, blockStart(keys.getLeftBegin(), sub(total, c32(1))));
+  // The first block was the last of right, else of full, else of left.
+  Value fromRight = firstOf(right);
+  right = sub(right, fromRight);
+  Value rest = sub(c32(1), fromRight);
+  Value fromFull = arith::MinSIOp::create(b, loc, rest, firstOf(full));
+  full = sub(full, fromFull);
+  bool noLeft = matchPattern(left, m_Zero());
+  if (!noLeft)
+    left = sub(left, sub(rest, fromFull));
+  steps(state, keys.getRightBegin(), right, /*live=*/false, /*rotate=*/true);
+  if (!matchPattern(keys.getFullCount(), m_Zero()))
+    steps(state, keys.getFullBegin(), full, /*live=*/true, /*rotate=*/true);
+  if (!noLeft)
+    steps(state, keys.getLeftBegin(), left, /*live=*/false, /*rotate=*/true);
+  // The last block's values.
+  state.accumulator = valuesDone(state, issueValues(state, /*fence=*/true));
+}
+
+void KeyConsumer::plain(State &state) {
+  tile::ForKeysOp keys = loop.op;
+  steps(state, keys.getRightBegin(), keys.getRightCount(), /*live=*/false,
+        /*rotate=*/false);
+  steps(state, keys.getFullBegin(), keys.getFullCount(), /*live=*/true,
+        /*rotate=*/false);
+  steps(state, keys.getLeftBegin(), keys.getLeftCount(), /*live=*/false,
+        /*rotate=*/false);
+}
