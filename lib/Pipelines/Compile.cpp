@@ -302,9 +302,11 @@ compileOnce(MLIRContext &context, const spec::Module &source,
       return module->emitError("assembling for ") << arch << " failed: "
                                                    << assembly.error;
     result.assembler = assembly.assembler;
+    // A stamped kernel may spill: what its stamps cost is measured and told.
+    bool mayNotSpill = !options.allowSpills && !pipeline.timeline;
     bool spills = !assembly.serialised.empty();
     for (const auto &[symbol, resources] : assembly.resources)
-      spills |= resources.spillBytes > 0;
+      spills |= mayNotSpill && resources.spillBytes > 0;
     if (spills && tooLarge) {
       *tooLarge = true;
       return failure();
@@ -317,7 +319,7 @@ compileOnce(MLIRContext &context, const spec::Module &source,
       auto found = assembly.resources.find(entry.symbol);
       if (found == assembly.resources.end())
         continue;
-      if (found->second.spillBytes > 0 && !options.allowSpills)
+      if (found->second.spillBytes > 0 && mayNotSpill)
         return module->emitError("kernel ")
                << entry.symbol << " spills " << found->second.spillBytes
                << " bytes of registers on " << arch
@@ -375,7 +377,8 @@ static FailureOr<CompiledLevel> compilePlain(MLIRContext &context,
 }
 
 /// Adds the level's kernels with stamps, in the same schedule. A level without
-/// attention programs has none; one whose registers do not suffice says so.
+/// attention programs has none; one whose products the assembler would then
+/// serialise says so.
 static LogicalResult addTimeline(MLIRContext &context, const spec::Module &source,
                                  const spec::Kernel &kernel,
                                  const CompileOptions &options,
@@ -386,9 +389,8 @@ static LogicalResult addTimeline(MLIRContext &context, const spec::Module &sourc
       compileOnce(context, source, kernel, options, pipeline,
                   options.allowSpills ? nullptr : &tooLarge);
   if (tooLarge) {
-    plain.noTimeline = "the stamps need registers that its kernel does not have; "
-                       "use a smaller tile (--schedule=columns=48) or "
-                       "--allow-spills";
+    plain.noTimeline = "with stamps the assembler serialises its products; use a "
+                       "smaller tile (--schedule=columns=48) or --allow-spills";
     return success();
   }
   if (failed(stamped))

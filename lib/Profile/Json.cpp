@@ -82,6 +82,7 @@ static Json timelineJson(const std::optional<Timeline> &timeline) {
           {"stamps", timeline->stamps},
           {"dropped", timeline->dropped},
           {"gigahertz", timeline->gigahertz},
+          {"spill_bytes", timeline->spillBytes},
           {"roles", roles}};
 }
 

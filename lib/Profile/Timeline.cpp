@@ -228,6 +228,10 @@ std::string attn::profile::timelineTable(const std::string &title,
                       humanTime(timeline.cost.first.median),
                       humanTime(timeline.cost.second.median),
                       timeline.cost.first.count, timeline.gigahertz);
+  if (timeline.spillBytes > 0)
+    text += fmt::format("the stamped kernel spills {} bytes of registers a thread, "
+                        "the plain one none\n",
+                        timeline.spillBytes);
   if (timeline.dropped > 0)
     text += fmt::format("{} of {} stamps found no room: the shares are those of "
                         "each lane's beginning\n",

@@ -47,6 +47,7 @@ struct Timeline {
   int64_t launched = 0;
   int64_t stamps = 0;  ///< Made by the recorded lanes.
   int64_t dropped = 0; ///< Of them, for want of room.
+  int64_t spillBytes = 0; ///< Of registers, a thread, in the stamped kernel only.
   double gigahertz = 0; ///< Of the multiprocessors' clock.
   PairTiming cost;      ///< Plain kernel first, stamped kernel second.
 };

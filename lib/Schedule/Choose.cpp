@@ -51,14 +51,15 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
 /// Row kernels and pointwise kernels move memory: a warp a row, 16-byte lanes.
 /// A softmax reads its rows twice. With 64 elements a lane few enough rows are
 /// under way at once for the second reading to find them in the L2 cache, unless
-/// the score function needs the registers.
+/// the score function and the bounds of live keys need the registers.
 static Schedule chooseRows(const Problem &problem, const ScheduleTarget &target) {
   Schedule s;
   bool cpu = target.unit == Unit::Cpu, rows = problem.kind == KernelKind::Rows;
   s.warps = cpu ? 1 : 4;
   s.vector = 4;
   s.rows = cpu ? 8 : 4;
-  s.columns = !rows ? 512 : cpu ? 1024 : problem.work > 12 ? 512 : 2048;
+  int64_t most = problem.uneven ? 10 : 12;
+  s.columns = !rows ? 512 : cpu ? 1024 : problem.work > most ? 512 : 2048;
   return s;
 }
 
@@ -171,20 +172,23 @@ static bool fitsWgmma(const Problem &problem) {
          problem.columns <= 256;
 }
 
-/// Warp groups that bring their own tiles: two groups share keys and values, which
-/// halves what a row asks of the L2 cache. Not measured yet.
+/// Warp groups that bring their own tiles and share keys and values. Time relative
+/// to FlashAttention-2 in the same run (H200, 2026-12-02, B4 H16 L4096): D64 causal
+/// 0.60 (2 stages: 0.63; 2 x 128 keys: 0.69; 3 x 64: 0.70), D128 causal 0.52 (3 x 80:
+/// 0.54; 2 x 128: 0.56; 2 x 64: 0.61), D128 plain 0.51 with 80 keys (3 x 64: 0.58).
 static Schedule choosePipelined(const Problem &problem,
                                 const ScheduleTarget &target) {
   Schedule s;
   s.rows = 64;
   s.warps = 4;
-  s.groups = 2;
-  s.producer = 0;
-  s.vote = 1;
-  s.stages = 2;
   s.outColumns = roundUp(problem.columns, 16);
   int64_t largest = std::max(problem.contracted, s.outColumns);
-  s.columns = largest <= 64 ? 64 : largest <= 128 ? 128 : 64;
+  bool middle = largest > 64 && largest <= 128;
+  s.groups = middle ? 3 : 2;
+  s.producer = 0;
+  s.vote = 1;
+  s.stages = largest <= 64 ? 3 : 2;
+  s.columns = middle && !problem.uneven ? 80 : 64;
   while (s.columns > 16 && sharedBytes(problem, s) > target.sharedPerBlock)
     s.columns -= 16;
   return s;
@@ -217,11 +221,15 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
                         const MeasuredRow &row, Schedule s) {
   [[maybe_unused]] std::string wrong = applyOverrides(row.schedule, s);
   assert(wrong.empty() && "a measured row does not read as overrides");
-  if (s.groups > 0 && problem.captured > 0) {
-    // Whole slabs, as many as fit; four groups lack the registers.
-    s.groups = std::min<int64_t>(s.groups, 3);
-    s.columns = 64;
-    s.stages = 4;
+  if (s.groups > 0 && !target.pipelined && problem.captured > 0) {
+    // Whole slabs, as many stages as fit; four groups lack the registers. Bias
+    // tensor, speed relative to FlexAttention in the same run (H200, 2026-12-02,
+    // B4 H16 L4096). D64: 1.37, 3 x 64 keys: 1.29; D128: 1.33, 2 x 128: 1.27,
+    // 3 x 64 without turns: 1.27, 2 x 64: 1.08.
+    bool narrow = problem.contracted <= 64 && problem.columns <= 64;
+    s.groups = narrow ? 2 : std::min<int64_t>(s.groups, 3);
+    s.columns = narrow ? 128 : 64;
+    s.stages = narrow ? 3 : 4;
     while (s.stages > 1 && sharedBytes(problem, s) > target.sharedPerBlock)
       --s.stages;
   }

@@ -38,7 +38,7 @@ struct Problem {
   /// Matmul: a result's rows take whole 16 bytes, so that the copy engine can
   /// write them.
   bool resultRows = false;
-  /// Flash: some key blocks are dead for some rows (a mask depends on both).
+  /// Some key blocks may be dead for some rows: the kernel has masks.
   bool uneven = false;
   /// Flash: bytes that score functions read for each row and key from tensors
   /// that the copy engine can bring, in rows of keys.

@@ -137,6 +137,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
                               const AxisTable &axes) {
   Problem problem;
   problem.kind = kind;
+  problem.uneven = !kernel.getBody().getOps<MaskOp>().empty();
   MatmulOp first;
   Value result;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -165,7 +166,6 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
     problem.boxes = fitFlashBoxes(kernel, first);
     problem.captured = capturedBytes(kernel, first);
   }
-  problem.uneven = !kernel.getBody().getOps<MaskOp>().empty();
   // The innermost axis of the result is its column axis.
   SmallVector<std::string> resultAxes = axesOf(result);
   if (!resultAxes.empty())

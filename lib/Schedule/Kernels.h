@@ -10,6 +10,8 @@
 
 namespace attn {
 
+struct MeasuredKeys;
+
 /// What the lowering of one kernel reads.
 struct KernelContext {
   KernelOp kernel;
@@ -19,6 +21,8 @@ struct KernelContext {
   std::function<llvm::ArrayRef<TensorInfo>(unsigned)> destinations;
   Schedule schedule;
   bool tf32 = false;
+  /// Flash: its masks, and what was measured of them; null: find out yourself.
+  const MeasuredKeys *measured = nullptr;
 };
 
 /// What kind of kernel the region holds; failure emits an error.

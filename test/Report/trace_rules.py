@@ -3,6 +3,7 @@
 
   trace_rules.py FILE...            check files
   trace_rules.py --bench PATH ...   make traces on the CPU and check them
+  trace_rules.py --unit PATH ...    have ProfileTest write one with warp groups' lanes
 
 Perfetto's own importer is a program that its Python package fetches from a
 network when it first runs, so a test cannot rely on it; the rules it applies to
@@ -108,6 +109,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*")
     parser.add_argument("--bench")
+    parser.add_argument("--unit")
     parser.add_argument("--source")
     parser.add_argument("--cc", default="cc")
     options = parser.parse_args()
@@ -129,6 +131,10 @@ def main():
                 traces = [f for f in os.listdir(report) if f.startswith("trace")]
                 assert "trace.json" in traces and len(traces) > 1, traces
                 files += [f"{report}/{f}" for f in sorted(traces)]
+        if options.unit:
+            files.append(folder + "/timeline.json")
+            subprocess.run([options.unit, "--gtest_filter=Timeline.TraceHas*"], check=True,
+                           stdout=subprocess.DEVNULL, env={**os.environ, "ATTN_TEST_TRACE": files[-1]})
         for path in files:
             with open(path) as file:
                 found = problems(json.load(file))

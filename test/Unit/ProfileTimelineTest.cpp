@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -200,7 +201,11 @@ TEST(Timeline, TraceHasALaneForEachWarpGroup) {
   r.lane(1, 5000, 0, {{0, 0}, {2, 700}, {kEnd, 90000}});
   Results results = resultsWith(r.decode());
   LevelTrace one{&results.levels[0], {{1, 3, 5, 9}}};
-  nlohmann::json j = nlohmann::json::parse(traceJson(results, {one, one}));
+  std::string text = traceJson(results, {one, one});
+  // For test/Report/trace_rules.py.
+  if (const char *path = std::getenv("ATTN_TEST_TRACE"))
+    bundle::writeFileAtomically(path, text);
+  nlohmann::json j = nlohmann::json::parse(text);
   std::map<std::pair<int, int>, std::string> lanes;
   std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> slices;
   double nextLevel = 0;

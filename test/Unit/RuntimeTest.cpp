@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Bundle/Timeline.h"
 #include "lib/Runtime/Launch.h"
 #include "lib/Runtime/ThreadPool.h"
 
@@ -43,6 +44,11 @@ void sum_rows(const uint64_t *s, int64_t first, int64_t last) {
     for (int64_t n = 0; n < (int64_t)s[4]; ++n)
       y[m] += t[m * (int64_t)s[2] + n];
   }
+}
+// Writes a 32-bit word at the place that is its block.
+void stamp_words(const uint64_t *s, int64_t first, int64_t last) {
+  for (int64_t i = first; i < last; ++i)
+    ((uint32_t *)s[0])[i] += 7;
 }
 )c";
 
@@ -269,6 +275,36 @@ TEST_F(CpuBundle, PlansOfOneShapeShareTemporaries) {
   arguments.lengths["N"] = 32;
   EXPECT_THROW(Plan(*device, program, level, code, arguments, shared),
                LaunchError);
+}
+
+TEST_F(CpuBundle, AStampedKernelGetsABufferOfItsOwn) {
+  auto device = openCpu(1);
+  bundle::Kernel stamped;
+  stamped.symbol = "stamp_words";
+  stamped.grid = {{"M", 1}};
+  stamped.args = {{bundle::Arg::Kind::Timeline, "", ""}};
+  stamped.stamps = bundle::Stamps{4, 8, {"setup"}, {"producer"}};
+  level.kernels.push_back(stamped);
+  Buffer x(*device, 1024), y(*device, 1024);
+  Arguments arguments;
+  arguments.lengths = {{"M", 4}, {"N", 8}};
+  arguments.tensors["x"] = {x.data(), {}};
+  arguments.tensors["y"] = {y.data(), {}};
+  arguments.scalars["factor"] = 1.0;
+  auto code = device->load(level, folder);
+  Plan plan(*device, program, level, code, arguments);
+  EXPECT_EQ(plan.stamps(0), nullptr);
+  ASSERT_NE(plan.stamps(2), nullptr);
+  ASSERT_EQ(plan.stamps(2)->bytes(), bundle::timelineBytes(4, 8));
+  plan.launch(2);
+  device->synchronize();
+  std::vector<uint32_t> words(size_t(plan.stamps(2)->bytes()) / 4, 1);
+  device->copyOut(words.data(), plan.stamps(2)->data(), plan.stamps(2)->bytes());
+  for (size_t i = 0; i < words.size(); ++i)
+    EXPECT_EQ(words[i], i < 4 ? 7u : 0u) << i; // Zero before the launch.
+
+  level.kernels[2].stamps.reset();
+  EXPECT_THROW(Plan(*device, program, level, code, arguments), DeviceError);
 }
 
 std::atomic<int64_t> visits[64];

@@ -205,6 +205,9 @@ private:
                                            options.timelineBlocks);
         timeline.launched = recording.list[0]->blocks(k);
         timeline.cost = cost;
+        auto local = recording.list[0]->facts(k).localBytes;
+        if (local && result.kernels[k].spillBytes.value_or(0) == 0)
+          timeline.spillBytes = *local;
         result.kernels[k].timeline = std::move(timeline);
       } catch (const std::runtime_error &error) { // An unreadable buffer.
         out.results.missing.push_back({what, error.what()});

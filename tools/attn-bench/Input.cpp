@@ -121,10 +121,14 @@ static void checkTimeline(const Options &options, const Input &input) {
                                  "attention kernel that records its phases; ask "
                                  "for flash or a later level",
                                  fmt::join(names, ", ")));
+  std::vector<std::string> binds;
+  for (const auto &[axis, length] : input.manifest.binds)
+    binds.push_back(fmt::format("{}={}", axis, length));
   throw InputError(fmt::format(
-      "--timeline: the bundle {} has no kernels that record their phases in level "
-      "{}; make it again with attnc {}/spec.attn --timeline --targets={} -o DIR",
-      options.input, fmt::join(names, ", "), input.folder, input.target));
+      "--timeline: the bundle {} has no kernels that record their phases (levels "
+      "{}); make it again with attnc {}/spec.attn --timeline --targets={}{}{} -o DIR",
+      options.input, fmt::join(names, ", "), input.folder, input.target,
+      binds.empty() ? "" : " --bind=", fmt::join(binds, ",")));
 }
 
 static void chooseProgram(const Options &options, Input &input) {

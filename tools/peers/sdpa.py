@@ -2,7 +2,7 @@
 """Runs a bundle's levels beside the fused attentions of PyTorch, in one process on one GPU.
 
   tools/peers/sdpa.py BUNDLE... [--levels=best|all|NAME,...] [--case=NAME,...] [--bind B=4,L=4096,...]
-  tools/peers/sdpa.py BUNDLE... --sweep=main|variants [--prototype=FOLDER] [--json=FILE]
+  tools/peers/sdpa.py BUNDLE... --sweep=main|variants|documents [--prototype=FOLDER] [--json=FILE]
 
 Peers: cuDNN and FlashAttention-2 through scaled_dot_product_attention, FlexAttention compiled for
 the case (its block mask made beforehand, untimed), and the flash_attn packages that are installed.
@@ -43,7 +43,15 @@ def variants_sweep():
         yield name, {"L": 4096, "D": dim}
 
 
-SWEEPS = {"main": main_sweep, "variants": variants_sweep}
+def documents_sweep():
+    """Time a live tile as documents become shorter, beside causal attention."""
+    for dim in (64, 128):
+        yield "causal", {"L": 4096, "D": dim}
+        for count in (1, 4, 16, 64):
+            yield "document", {"L": 4096, "D": dim, "documents": count}
+
+
+SWEEPS = {"main": main_sweep, "variants": variants_sweep, "documents": documents_sweep}
 
 
 def parse_binds(text):
@@ -62,7 +70,8 @@ def parse_options(arguments):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=f"cases:\n{listed}\n\nsweeps:\n  main          plain and causal, D 64, 128, 256, L 1024, 4096, "
                f"16384 (B*L = {TOKENS}, H*D = {WIDTH})\n"
-               "  variants      every case but lse at B4 H16 L4096, D 64 and 128")
+               "  variants      every case but lse at B4 H16 L4096, D 64 and 128\n"
+               "  documents     causal, and 1, 4, 16 and 64 packed documents, at B4 H16 L4096, D 64 and 128")
     parser.add_argument("bundles", nargs="*", metavar="BUNDLE", help="folder made by attnc; none: peers alone")
     parser.add_argument("--levels", default="best", help="best (the last one, the default), all, or names")
     parser.add_argument("--variants", action="store_true",

@@ -104,7 +104,7 @@ class Slots(unittest.TestCase):
     def test_map_of_empty_axis(self):
         got, = slots.encode(PROGRAM, LEVEL, kernel([{"kind": "map", "name": "k", "axes": ["D", "N"], "box": [64, 80]}]),
                             MEMORY, {}, {**LENGTHS, "N": 0})
-        self.assertEqual((got.dims, got.strides), ([64, 1], [128]))
+        self.assertEqual((got.dims, got.strides), ([1, 1], [16]))
 
     def test_broken(self):
         for arg in ({"kind": "pointer", "name": "z"}, {"kind": "stride", "name": "q", "axis": "N"},
@@ -280,6 +280,9 @@ class Plans(unittest.TestCase):
         runs, _ = self.plan("--sweep=variants", "--case=document,grouped")
         self.assertEqual([(case.name, lengths["D"]) for case, lengths, _ in runs],
                          [("document", 64), ("grouped", 64), ("document", 128), ("grouped", 128)])
+        runs, _ = self.plan("--sweep=documents", "--case=document")
+        self.assertEqual([(lengths["D"], scalars) for _, lengths, scalars in runs],
+                         [(dim, {"documents": count}) for dim in (64, 128) for count in (1, 4, 16, 64)])
         with tempfile.TemporaryDirectory() as folder:
             _, fitting = self.plan(self.made(folder, "causal", 256), "--sweep=main")
             self.assertEqual(sum(map(len, fitting)), 3)
