@@ -55,7 +55,9 @@ public:
     if (failed(made)) {
       if (firstReason.empty())
         firstReason = reason;
-      note("schedule " + nameOf(schedule) + " is left out: " + reason);
+      impossible = reason.rfind("no schedule: ", 0) == 0;
+      if (!impossible)
+        note("schedule " + nameOf(schedule) + " is left out: " + reason);
     } else if (!result) {
       result = std::move(*made);
       seen.push_back(schedulesOf(result->level));
@@ -72,6 +74,7 @@ public:
 
   std::optional<CompiledLevel> result;
   std::string firstReason;
+  bool impossible = false; ///< The spec has no schedule here, whatever is asked.
 
 private:
   MLIRContext &context;
@@ -110,7 +113,8 @@ FailureOr<CompiledLevel> attn::compileVariants(
   auto addAll = [&](const std::vector<std::string> &schedules) {
     for (const std::string &schedule : schedules) {
       // Overrides are for flash kernels: without one there is nothing to vary.
-      if (gatherer.result && schedulesOf(gatherer.result->level).empty())
+      if (gatherer.impossible ||
+          (gatherer.result && schedulesOf(gatherer.result->level).empty()))
         return;
       progress(nameOf(schedule));
       gatherer.add(schedule);

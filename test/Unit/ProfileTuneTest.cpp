@@ -55,7 +55,7 @@ static TuneResults example() {
   wide["turns"] = 2;
   r.levels = {{"specialized",
                {schedule("", base, {1, 1}), schedule("columns=80", wide, {0.96, 0.95}),
-                schedule("vote=0", base, {0.90, 1.02}), schedule("turns=1", base, {0.9, 0.9})}}};
+                schedule("vote=0", base, {0.86, 1.02}), schedule("turns=1", base, {0.9, 0.9})}}};
   r.levels[0].schedules[3].times.clear();
   r.levels[0].schedules[3].failure = "differs from the reference";
   return r;
@@ -63,8 +63,8 @@ static TuneResults example() {
 
 TEST(Tune, TheFastestIsFasterSomewhereAndSlowerNowhere) {
   TuneResults r = example();
-  // 0.90 and 1.02 have the better mean, but one size loses.
-  EXPECT_GT(meanSpeed(r.levels[0].schedules[2]), meanSpeed(r.levels[0].schedules[1]) - 0.01);
+  // 0.86 and 1.02 have the better mean, but one size loses.
+  EXPECT_GT(meanSpeed(r.levels[0].schedules[2]), meanSpeed(r.levels[0].schedules[1]));
   EXPECT_EQ(fastest(r.levels[0]), 1u);
   // Within the rounds' spread nothing is faster.
   TunedLevel level{"flash", {schedule("", {}, {1}, 0.1), schedule("columns=80", {}, {0.98}, 0.1)}};

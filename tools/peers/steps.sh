@@ -4,8 +4,10 @@
 #   tools/peers/steps.sh --pack FOLDER BUILD   make FOLDER here (with attnc)
 #   tools/peers/steps.sh steps FOLDER          there: each step changed alone
 #   tools/peers/steps.sh search FOLDER         there: neighbours of plain attention
+#   tools/peers/steps.sh tune FOLDER           there: the same by attn-bench, with
+#                                              the rows of MeasuredRows.h
 #
-# Needs PyTorch there. The last lines are tables: a row a schedule, a column a
+# All but tune need PyTorch there. The last lines are tables: a row a schedule, a column a
 # length, speed against cuDNN. JSON goes to $OUT when it is set.
 set -uo pipefail
 here=$(dirname "$(readlink -f "$0")")
@@ -17,7 +19,7 @@ steps+=';groups=2;groups=3;stages=2;stages=3;stages=4'
 if [ "${1:-}" = --pack ]; then
   folder=${2:?folder} build=${3:?build folder}
   rm -rf "$folder" && mkdir -p "$folder/steps" "$folder/search" || exit 2
-  cp "$here"/*.py "$here/steps.sh" "$folder/" || exit 2
+  cp "$here"/*.py "$here/steps.sh" "$build/bin/attn-bench" "$folder/" || exit 2
   for spec in causal full; do
     for dim in 64 128; do
       "$build/bin/attnc" "$here/../../kernels/$spec.attn" -o "$folder/steps/$spec.$dim" --quiet \
@@ -34,7 +36,7 @@ if [ "${1:-}" = --pack ]; then
   exit 0
 fi
 
-what=${1:?steps or search} folder=${2:?folder}
+what=${1:?steps, search or tune} folder=${2:?folder}
 out=${OUT:-$(mktemp -d)}
 quick=(--variants --peers=cudnn --sets=1 --warmup=4 --seed=1)
 case $what in
@@ -48,8 +50,14 @@ search)
     python3 "$folder/sdpa.py" "$folder"/search/full.64/ --levels=specialized --sweep=main --case=plain \
       --fitting --rounds=5 --rep=12 "${quick[@]}" --json "$out/search64.json"
   ;;
+tune)
+  "$folder/attn-bench" "$folder/search/full.128" --tune --levels=specialized --bind H=16 \
+    --at B=16,M=1024,N=1024 --at B=4,M=4096,N=4096 --repeats=15 --json "$out/tune128.json" &&
+    "$folder/attn-bench" "$folder/search/full.64" --tune --levels=specialized --bind H=32 \
+      --at B=4,M=4096,N=4096 --repeats=15 --json "$out/tune64.json"
+  ;;
 *)
-  echo "steps.sh: '$what' is neither steps nor search" >&2
+  echo "steps.sh: '$what' is none of steps, search and tune" >&2
   exit 2
   ;;
 esac
