@@ -4,6 +4,7 @@
 
 #include "lib/Schedule/Choose.h"
 #include "lib/Schedule/ElementwiseLowering.h"
+#include "lib/Target/Targets.h"
 
 #include "dialect/Attn/Attn.h"
 
@@ -31,6 +32,9 @@ AxisTable readAxes(mlir::func::FuncOp function);
 /// Whether a tensor travels between kernels only; its rows are then padded to 16
 /// bytes.
 bool isTemporary(mlir::Value tensor);
+/// What of a target decides the schedules of a level's kernels of that kind.
+ScheduleTarget scheduleTarget(const target::CompileTarget &target,
+                              llvm::StringRef level, KernelKind kind);
 /// Its problem: lengths from types.
 Problem describeProblem(KernelOp kernel, KernelKind kind, const AxisTable &axes);
 

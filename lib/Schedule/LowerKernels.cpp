@@ -291,6 +291,13 @@ LogicalResult FunctionLowering::lower(KernelOp kernel) {
   func::FuncOp program = startProgram(
       kernel, kernelFingerprint(kernel, *kind, *schedule, tf32),
       kernel.getLabel(), describeSchedule(*schedule, *kind));
+  if (*kind == KernelKind::Flash)
+    program->setAttr(
+        "tile.choice",
+        b.getDictionaryAttr(
+            {b.getNamedAttr("problem",
+                            problemAttr(b, describeProblem(kernel, *kind, axes))),
+             b.getNamedAttr("schedule", scheduleAttr(b, *schedule))}));
   Block *entry = &program.getBody().front();
   ProgramBuilder p(OpBuilder::atBlockEnd(entry), program, axes);
   LogicalResult lowered = failure();

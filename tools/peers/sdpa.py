@@ -74,9 +74,12 @@ def parse_options(arguments):
                "  documents     causal, and 1, 4, 16 and 64 packed documents, at B4 H16 L4096, D 64 and 128")
     parser.add_argument("bundles", nargs="*", metavar="BUNDLE", help="folder made by attnc; none: peers alone")
     parser.add_argument("--levels", default="best", help="best (the last one, the default), all, or names")
+    parser.add_argument("--variants", action="store_true",
+                        help="also each level's variants (attnc --schedules=...), named by their schedule")
     parser.add_argument("--case", default="", help="cases to run; left out: those of the bundles' specs")
     parser.add_argument("--bind", default="", help="lengths and scalars; L sets M and N")
     parser.add_argument("--sweep", choices=sorted(SWEEPS), help="a list of cases and sizes; --case narrows it")
+    parser.add_argument("--fitting", action="store_true", help="leave out runs that none of the bundles fits")
     parser.add_argument("--dtype", choices=sorted(DTYPES), default="bf16")
     parser.add_argument("--peers", default="cudnn,fa2,flex,packages", help="which of cudnn,fa2,flex,packages, or none")
     parser.add_argument("--flex-autotune", action="store_true", help="compile FlexAttention with max-autotune")
@@ -153,11 +156,22 @@ def match(options, bundles, runs):
     return fitting
 
 
+def with_variants(levels):
+    """Each level followed by the schedules that attnc --schedules made of it."""
+    return [each for level in levels for each in (level, *level.get("variants", []))]
+
+
 def level_names(found):
-    """Level and target, with the bundle's name where that leaves a doubt."""
-    plain = [f"{level['name']} {level['target']}" for _, _, level in found]
+    """Level, target and schedule where one was asked for, with the bundle's name where that leaves a doubt."""
+    plain = [" ".join(filter(None, (level["name"], level["target"], level.get("schedule"))))
+             for _, _, level in found]
     return [f"{name} {bundle.name}" if plain.count(name) > 1 else name
             for name, (bundle, _, _) in zip(plain, found)]
+
+
+def chosen_levels(levels, options, capability):
+    here = levels_here(levels, level_choice(options), capability)
+    return with_variants(here) if options.variants else here
 
 
 def import_torch():
@@ -224,11 +238,16 @@ def compare(options):
     bundles = [Bundle(folder) for folder in options.bundles]
     runs = plan(options, bundles)
     fitting = match(options, bundles, runs)
+    if options.fitting:
+        runs, fitting = map(list, zip(*[pair for pair in zip(runs, fitting) if pair[1]]))
+    if options.variants and not any(level.get("variants") for found in fitting for _, _, levels in found
+                                    for level in levels):
+        raise Problem("--variants: no level asked for has any; make the bundle with attnc --schedules=search")
     torch = import_torch()
     device = describe(torch)
     capability = int(device["capability"].replace(".", ""))
     fitting = [[(bundle, program, level) for bundle, program, levels in found
-                for level in levels_here(levels, level_choice(options), capability)] for found in fitting]
+                for level in chosen_levels(levels, options, capability)] for found in fitting]
     seed = options.seed if options.seed is not None else int(time.time())
     random.seed(seed)
     torch.manual_seed(seed)
@@ -244,6 +263,8 @@ def compare(options):
           f"{options.sets} input sets, seed {seed}")
     for result in results:
         print("\n" + report.table(result))
+    if options.variants:
+        print("\n" + "\n\n".join(report.grids(results)))
     if summary := report.means(results):
         print("\n" + "\n".join(summary))
     return int(any(c["ours"] and c["fault"] for result in results for c in result["contestants"]))

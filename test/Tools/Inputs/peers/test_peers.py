@@ -288,7 +288,31 @@ class Plans(unittest.TestCase):
             self.assertEqual(sum(map(len, fitting)), 3)
 
 
+    def test_variants(self):
+        level = {**LEVEL, "variants": [{**LEVEL, "schedule": "columns=64"}, {**LEVEL, "schedule": "turns=1"}]}
+        each = sdpa.with_variants([level, LEVEL])
+        self.assertEqual(each, [level, *level["variants"], LEVEL])
+
+        class Named:
+            name = "b"
+        self.assertEqual(sdpa.level_names([(Named, None, found) for found in each[:3]]),
+                         ["pipelined sm_90a", "pipelined sm_90a columns=64", "pipelined sm_90a turns=1"])
+
+
 class Figures(unittest.TestCase):
+    def test_grids(self):
+        def run(length, **speeds):
+            rows = [{"name": "cuDNN", "ours": False, "speed": 1.0, "base": "cuDNN"}]
+            rows += [{"name": name, "ours": True, **({"speed": s, "base": "cuDNN"} if s else {})}
+                     for name, s in speeds.items()]
+            return {"case": "causal", "dtype": "bf16", "binds": {"M": length, "D": 64}, "contestants": rows}
+        grid, = report.grids([run(1024, plain=1.0, turns=1.2, wrong=1.5), run(4096, plain=1.0, turns=0.9, wrong=None)])
+        lines = grid.splitlines()
+        self.assertEqual(lines[0], "causal bf16 D=64: speed against cuDNN")
+        self.assertRegex(lines[1], r"^ +L=1024 +L=4096 +mean$")
+        self.assertRegex(lines[2], r"^turns +1.200 +0.900 +1.039$")
+        self.assertRegex(lines[4], r"^wrong +1.500 +- +-$")
+
     def test_table_and_means(self):
         class Entry:
             ours, fault, error = True, "", 2e-3
