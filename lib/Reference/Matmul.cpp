@@ -3,6 +3,9 @@
 #include "lib/Reference/Interpreter.h"
 #include "lib/Reference/Noise.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace attn;
 using namespace attn::reference;
 using spec::DType;
@@ -75,11 +78,16 @@ struct Product {
         x[n] += ax * bx[n];
       for (int64_t n = n0; n < n1; ++n)
         m[n] += af * bf[n];
-      for (int64_t n = n0; n < n1; ++n)
-        v[n] += w * bx[n] * bx[n];
+      // Nothing is known of the factor: nothing is of the sum either, a product
+      // with 0 included.
+      if (std::isinf(w))
+        std::fill(v + n0, v + n1, w);
+      else
+        for (int64_t n = n0; n < n1; ++n)
+          v[n] += w * bx[n] * bx[n];
       if (walk)
         walkOn(x, ax, bx, walk + r * columns, n0, n1);
-      if (!bv)
+      if (!bv || ax == 0)
         continue;
       for (int64_t n = n0; n < n1; ++n)
         v[n] += ax * ax * bv[k * columns + n];

@@ -284,6 +284,28 @@ where D = 8, Dv = 16, Hq = G * Hkv {
   EXPECT_TRUE(points.count({2, 5, 149}));
 }
 
+// 0 times what nobody knows has no NaN in it.
+TEST(Evaluate, AMaskAtItsThresholdLeavesTheRowUnknown) {
+  Case c(R"(
+kernel c(q: f32[M, D], k: f32[N, D], v: f32[N, E], a: f32[M], b: f32[N])
+    -> (o: f32[M, E])
+where D = 1, E = 2 {
+    s = mask(matmul(q, k, over=D), a / 3 <= b)
+    p = softmax(s, over=N)
+    o = matmul(p, v, over=N)
+})",
+         {{"M", 1}, {"N", 2}});
+  c.set("q", {1});
+  c.set("k", {1, 2});
+  c.set("v", {0, 5, 3, 0});
+  c.set("a", {1});
+  c.set("b", {1.0 / 3, 1}); // Rounded to f32: below or above a / 3?
+  Evaluation evaluation = evaluate(c.kernel(), c.lengths, c.inputs);
+  for (const Slice &slice : evaluation.results.at(0).slices)
+    for (double variance : slice.variance)
+      EXPECT_EQ(variance, kInfinity);
+}
+
 TEST(Evaluate, RejectsInputsThatDoNotFit) {
   Case c(kCausal, {{"B", 1}, {"H", 1}, {"M", 2}, {"N", 3}});
   c.inputs.tensors["q"] = HostTensor(DType::F32, {1, 1, 3, 2});
