@@ -88,6 +88,10 @@ LogicalResult ReduceOp::verify() {
                                                      from.getElementType()))
     return emitOpError("result must be ")
            << from.getDimSize(0) << "x1 of " << from.getElementType();
+  bool integers = isa<IntegerType>(from.getElementType());
+  if (getKind() != ReduceKind::Add &&
+      integers != (getKind() == ReduceKind::MaxInt))
+    return emitOpError("takes max of floats and max_int of integers");
   return success();
 }
 

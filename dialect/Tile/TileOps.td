@@ -140,8 +140,8 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "Reduces each row to one value, in a fixed order";
   let description = [{
-    `tensor<RxCxf32> -> tensor<Rx1xf32>`. The identity of `max` is true minus
-    infinity (C2).
+    `tensor<RxCxT> -> tensor<Rx1xT>`: `max` of f32, its identity true minus
+    infinity (C2), `add` of f32 or integers, `max_int` of signed integers.
   }];
   let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_Tile:$value);
   let results = (outs Tile_Tile:$result);

@@ -8,37 +8,55 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace attn;
 
-static bool varies(llvm::StringRef axis, const MaskAxes &axes) {
-  return axis == axes.row || axis == axes.key ||
-         llvm::is_contained(axes.nested, axis.str());
+/// What a value varies with.
+enum Dependence : unsigned { OnNothing = 0, OnRow = 1, OnKey = 2, OnBoth = 3 };
+
+static unsigned dependenceOn(llvm::StringRef axis, const MaskAxes &axes) {
+  // A nested axis varies with what it nests in, in a way nobody follows here.
+  return llvm::is_contained(axes.nested, axis.str()) ? OnBoth
+         : axis == axes.row                          ? OnRow
+         : axis == axes.key                          ? OnKey
+                                                     : OnNothing;
 }
 
 /// A region argument is an element of the operand it stands for.
-static bool isUniformElement(BlockArgument argument, const MaskAxes &axes) {
+static unsigned dependenceOfElement(BlockArgument argument,
+                                    const MaskAxes &axes) {
   Operation *op = argument.getOwner()->getParentOp();
   if (!isa<MaskOp, MapOp, ScaleOp>(op))
-    return true; // An argument of the function: a scalar.
+    return OnNothing; // An argument of the function: a scalar.
   unsigned skipped = op->getNumOperands() - argument.getOwner()->getNumArguments();
   auto tensor = cast<RankedTensorType>(
       op->getOperand(skipped + argument.getArgNumber()).getType());
   auto names = dyn_cast_or_null<AxesAttr>(tensor.getEncoding());
-  return names && llvm::none_of(names.getNames(), [&](auto name) {
-           return varies(name.getValue(), axes);
-         });
+  if (!names)
+    return OnBoth;
+  unsigned result = OnNothing;
+  for (auto name : names.getNames())
+    result |= dependenceOn(name.getValue(), axes);
+  return result;
+}
+
+static unsigned dependence(Value value, const MaskAxes &axes) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return dependenceOfElement(cast<BlockArgument>(value), axes);
+  if (auto index = dyn_cast<IndexOp>(op))
+    return dependenceOn(index.getAxis(), axes);
+  unsigned result = OnNothing;
+  for (Value operand : op->getOperands())
+    if (!isa<RankedTensorType>(operand.getType()))
+      result |= dependence(operand, axes);
+  return result;
 }
 
 bool attn::isUniform(Value value, const MaskAxes &axes) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return isUniformElement(cast<BlockArgument>(value), axes);
-  if (auto index = dyn_cast<IndexOp>(op))
-    return !varies(index.getAxis(), axes);
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isa<RankedTensorType>(operand.getType()) || isUniform(operand, axes);
-  });
+  return dependence(value, axes) == OnNothing;
 }
 
 static bool scaleBy(int64_t &value, int64_t factor) {
@@ -116,14 +134,106 @@ static MaskRange atMost(const Affine &left, const Affine &right,
   return range;
 }
 
-static MaskRange unknown() { return {MaskRange::Unknown, {}, nullptr, false, {}}; }
+static MaskRange unknown() {
+  return {MaskRange::Unknown, {}, nullptr, false, {}};
+}
+
+/// `left order right` with the row's side first, if the sides can be told apart.
+static MaskRange separate(Value left, Value right, Order order, bool negated,
+                          const MaskAxes &axes) {
+  unsigned onLeft = dependence(left, axes), onRight = dependence(right, axes);
+  MaskRange range = unknown();
+  if (!(onLeft & OnKey) && !(onRight & OnRow)) {
+    std::tie(range.rowSide, range.keySide) = std::pair(left, right);
+  } else if (!(onLeft & OnRow) && !(onRight & OnKey)) {
+    std::tie(range.rowSide, range.keySide) = std::pair(right, left);
+    order = order == Order::Less           ? Order::Greater
+            : order == Order::LessEqual    ? Order::GreaterEqual
+            : order == Order::GreaterEqual ? Order::LessEqual
+            : order == Order::Greater      ? Order::Less
+                                           : order;
+  } else {
+    return range;
+  }
+  range.kind = MaskRange::Separable;
+  range.order = order;
+  range.negated = negated;
+  return range;
+}
+
+/// A comparison that is not affine.
+static MaskRange separateCompare(Operation *compare, bool negated,
+                                 const MaskAxes &axes) {
+  auto give = [&](Order order, bool opposite) {
+    return separate(compare->getOperand(0), compare->getOperand(1), order,
+                    negated != opposite, axes);
+  };
+  if (auto integers = dyn_cast<arith::CmpIOp>(compare)) {
+    Type type = integers.getLhs().getType();
+    if (!type.isInteger(32) && !type.isInteger(64))
+      return unknown();
+    switch (integers.getPredicate()) {
+    case arith::CmpIPredicate::slt:
+      return give(Order::Less, false);
+    case arith::CmpIPredicate::sle:
+      return give(Order::LessEqual, false);
+    case arith::CmpIPredicate::eq:
+      return give(Order::Equal, false);
+    case arith::CmpIPredicate::ne:
+      return give(Order::Equal, true);
+    case arith::CmpIPredicate::sge:
+      return give(Order::GreaterEqual, false);
+    case arith::CmpIPredicate::sgt:
+      return give(Order::Greater, false);
+    default:
+      return unknown();
+    }
+  }
+  // An unordered comparison is the opposite of an ordered one.
+  switch (cast<arith::CmpFOp>(compare).getPredicate()) {
+  case arith::CmpFPredicate::OLT:
+    return give(Order::Less, false);
+  case arith::CmpFPredicate::OLE:
+    return give(Order::LessEqual, false);
+  case arith::CmpFPredicate::OEQ:
+    return give(Order::Equal, false);
+  case arith::CmpFPredicate::OGE:
+    return give(Order::GreaterEqual, false);
+  case arith::CmpFPredicate::OGT:
+    return give(Order::Greater, false);
+  case arith::CmpFPredicate::UNE:
+    return give(Order::Equal, true);
+  case arith::CmpFPredicate::ULT:
+    return give(Order::GreaterEqual, true);
+  case arith::CmpFPredicate::ULE:
+    return give(Order::Greater, true);
+  case arith::CmpFPredicate::UGE:
+    return give(Order::Less, true);
+  case arith::CmpFPredicate::UGT:
+    return give(Order::LessEqual, true);
+  default:
+    return unknown();
+  }
+}
+
+/// A condition that varies with the row alone or the key alone.
+static MaskRange oneSided(Value condition, bool negated, const MaskAxes &axes) {
+  unsigned on = dependence(condition, axes);
+  MaskRange range = unknown();
+  if (on == OnBoth)
+    return range;
+  (on == OnRow ? range.rowSide : range.keySide) = condition;
+  range.kind = MaskRange::Separable;
+  range.negated = negated;
+  return range;
+}
 
 static MaskRange analyzeCompare(arith::CmpIOp compare, bool negated,
                                 const MaskAxes &axes) {
   auto left = decompose(compare.getLhs(), axes);
   auto right = decompose(compare.getRhs(), axes);
   if (!left || !right)
-    return unknown();
+    return separateCompare(compare, negated, axes);
   arith::CmpIPredicate predicate = compare.getPredicate();
   if (negated)
     predicate = arith::invertPredicate(predicate);
@@ -143,7 +253,7 @@ static MaskRange analyzeCompare(arith::CmpIOp compare, bool negated,
             false,
             {atMost(*left, *right, 0), atMost(*right, *left, 0)}};
   default:
-    return unknown();
+    return separateCompare(compare, negated, axes);
   }
 }
 
@@ -159,9 +269,17 @@ static MaskRange analyze(Value predicate, bool negated, const MaskAxes &axes) {
     return {MaskRange::Uniform, {}, predicate, negated, {}};
   Operation *op = predicate.getDefiningOp();
   if (!op)
-    return unknown();
-  if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    return analyzeCompare(compare, negated, axes);
+    return oneSided(predicate, negated, axes);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    MaskRange range = analyzeCompare(compare, negated, axes);
+    return range.kind == MaskRange::Unknown ? oneSided(predicate, negated, axes)
+                                            : range;
+  }
+  if (isa<arith::CmpFOp>(op)) {
+    MaskRange range = separateCompare(op, negated, axes);
+    return range.kind == MaskRange::Unknown ? oneSided(predicate, negated, axes)
+                                            : range;
+  }
   bool isAnd = isa<arith::AndIOp>(op), isOr = isa<arith::OrIOp>(op);
   if (isAnd || isOr) {
     // De Morgan: a negated conjunction is a disjunction of negations.
@@ -177,7 +295,7 @@ static MaskRange analyze(Value predicate, bool negated, const MaskAxes &axes) {
   if (auto exclusive = dyn_cast<arith::XOrIOp>(op))
     if (matchPattern(exclusive.getRhs(), m_One()))
       return analyze(exclusive.getLhs(), !negated, axes);
-  return unknown();
+  return oneSided(predicate, negated, axes);
 }
 
 MaskRange attn::analyzeMask(Value predicate, const MaskAxes &axes) {

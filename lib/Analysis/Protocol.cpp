@@ -278,9 +278,10 @@ LogicalResult Role::operation(Operation *op) {
   }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     // An integer read from a tensor: something of the size of the lengths. Every
-    // role must see the same.
+    // role must see the same at the same place.
     if (gather.getResult().getType().isInteger()) {
-      std::mt19937_64 same(run.seed);
+      std::mt19937_64 same(run.seed + 7919 * static_cast<uint64_t>(
+                                           number(gather.getOffset()).value_or(0)));
       set(gather.getResult(), static_cast<int64_t>(same() % 512));
     }
     return success();

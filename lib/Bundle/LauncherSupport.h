@@ -130,10 +130,12 @@ inline CUresult encodeMap(CUtensorMap *map, bool optional, CUtensorMapDataType t
                           const std::vector<unsigned> &box) {
   cuuint64_t dims[5], steps[5];
   cuuint32_t sides[5], ones[5] = {1, 1, 1, 1, 1};
+  bool empty = std::find(lengths.begin(), lengths.end(), 0) != lengths.end();
   for (unsigned i = 0; i < rank; ++i) {
-    dims[i] = cuuint64_t(lengths[i] > 0 ? lengths[i] : 1);
-    // The stride of an axis of one element is never used, but it is checked.
-    steps[i] = lengths[i] > 1 ? cuuint64_t(strides[i]) * 2 : 16;
+    // An empty tensor is one element, which nobody asks for. The stride of an axis
+    // of one element is never used, but it is checked.
+    dims[i] = empty ? 1 : cuuint64_t(lengths[i]);
+    steps[i] = dims[i] > 1 ? cuuint64_t(strides[i]) * 2 : 16;
     sides[i] = box[i];
     if (optional && i > 0 && (steps[i] == 0 || steps[i] % 16 != 0))
       return CUDA_SUCCESS;

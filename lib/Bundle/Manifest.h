@@ -110,6 +110,13 @@ struct Resources {
   int64_t sharedBytes = 0; ///< Static, per block.
 };
 
+/// Of a flash kernel, in numbers: what the compiler knew when it chose the
+/// schedule, and the schedule. Names as in lib/Schedule/Choose.h.
+struct Choice {
+  std::map<std::string, int64_t> problem;  ///< "contracted", "columns", "uneven", ...
+  std::map<std::string, int64_t> schedule; ///< "rows", "columns", "stages", ...
+};
+
 /// How a kernel that records its phases does so, see Timeline.h.
 struct Stamps {
   int64_t lanes = 0;               ///< Of the buffer.
@@ -129,6 +136,7 @@ struct Kernel {
   int64_t persistent = 0;
   std::vector<Arg> args;
   std::string schedule;        ///< "tile 128x64, 4 warps, 2 stages".
+  std::optional<Choice> choice;
   Prediction prediction;
   std::optional<Resources> resources;
   std::optional<Stamps> stamps; ///< Of a kernel in Level::timeline.
@@ -142,6 +150,10 @@ struct Level {
   std::vector<Kernel> kernels; ///< In launch order.
   /// Kind of file ("ptx", "cubin:sm_90", "so") to its name in the bundle.
   std::map<std::string, std::string> files;
+  std::string schedule; ///< The overrides it was made with; "": the compiler's own.
+  /// The same level with other schedules, for attn-bench --tune. They have no
+  /// variants themselves, and whoever runs a bundle may ignore them.
+  std::vector<Level> variants;
   /// Empty, or one: the same level in kernels that record their phases. They
   /// compute the same, slower, and are never what a time is taken from.
   std::vector<Level> timeline;

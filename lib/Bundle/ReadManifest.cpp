@@ -205,6 +205,16 @@ static Kernel readKernel(const Node &node) {
     kernel.persistent = persistent->integer(0, 64);
   kernel.args = node.at("args").list(readArg);
   kernel.schedule = node.at("schedule").text();
+  if (auto found = node.find("choice")) {
+    kernel.choice.emplace();
+    auto numbers = [&](const char *name, std::map<std::string, int64_t> &into) {
+      found->at(name).members([&](const std::string &key, const Node &value) {
+        into[key] = value.integer(0, INT32_MAX);
+      });
+    };
+    numbers("problem", kernel.choice->problem);
+    numbers("schedule", kernel.choice->schedule);
+  }
   Node p = node.at("prediction");
   kernel.prediction.bytesRead = p.at("bytesRead").list(readTerm);
   kernel.prediction.bytesWritten = p.at("bytesWritten").list(readTerm);
@@ -224,7 +234,8 @@ static Kernel readKernel(const Node &node) {
   return kernel;
 }
 
-static Level readLevel(const Node &node, bool stamped) {
+/// A level, or (`inner`) one inside a level: a variant or its stamped kernels.
+static Level readLevel(const Node &node, bool inner) {
   Level level;
   level.name = node.at("name").text();
   level.target = node.at("target").text();
@@ -237,10 +248,17 @@ static Level readLevel(const Node &node, bool stamped) {
       file.fail(fmt::format("'{}' is not a file name", name));
     level.files[kind] = name;
   });
+  if (auto schedule = node.find("schedule"))
+    level.schedule = schedule->text();
+  auto readInner = [&](const Node &entry) {
+    if (inner)
+      entry.fail("a level inside a level holds none of its own");
+    return readLevel(entry, /*inner=*/true);
+  };
+  if (auto variants = node.find("variants"))
+    level.variants = variants->list(readInner);
   if (auto timeline = node.find("timeline")) {
-    if (stamped)
-      timeline->fail("a level of stamped kernels has none of its own");
-    level.timeline.push_back(readLevel(*timeline, /*stamped=*/true));
+    level.timeline.push_back(readInner(*timeline));
     if (level.timeline[0].kernels.size() != level.kernels.size())
       timeline->fail("it has not the level's kernels");
   }
@@ -271,8 +289,9 @@ static void checkNames(const Program &program, const Node &node) {
   std::vector<const Level *> levels;
   for (const Level &level : program.levels) {
     levels.push_back(&level);
-    for (const Level &stamped : level.timeline)
-      levels.push_back(&stamped);
+    for (const std::vector<Level> *inner : {&level.timeline, &level.variants})
+      for (const Level &each : *inner)
+        levels.push_back(&each);
   }
   for (const Level *each : levels) {
     const Level &level = *each;
@@ -302,7 +321,7 @@ static Program readProgram(const Node &node) {
     return Scalar{entry.at("name").text(), entry.at("dtype").text()};
   });
   program.levels = node.at("levels").list(
-      [](const Node &level) { return readLevel(level, /*stamped=*/false); });
+      [](const Node &entry) { return readLevel(entry, /*inner=*/false); });
   checkNames(program, node);
   return program;
 }

@@ -82,6 +82,9 @@ static Json write(const Kernel &kernel) {
            {"scalarFlops", writeAll(p.scalarFlops)},
            {"exponentials", writeAll(p.exponentials)},
            {"tensorUnit", p.tensorUnit}}}};
+  if (kernel.choice)
+    j["choice"] = {{"problem", kernel.choice->problem},
+                   {"schedule", kernel.choice->schedule}};
   if (kernel.persistent)
     j["persistent"] = kernel.persistent;
   if (kernel.resources)
@@ -105,6 +108,10 @@ static Json write(const Level &level) {
          {"temporaries", writeAll(level.temporaries)},
          {"kernels", writeAll(level.kernels)},
          {"files", files}};
+  if (!level.schedule.empty())
+    j["schedule"] = level.schedule;
+  if (!level.variants.empty())
+    j["variants"] = writeAll(level.variants);
   if (!level.timeline.empty())
     j["timeline"] = write(level.timeline.front());
   return j;

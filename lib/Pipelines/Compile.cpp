@@ -189,6 +189,14 @@ static void describePrediction(ArrayAttr terms, bundle::Prediction &prediction) 
   }
 }
 
+static std::map<std::string, int64_t> numbers(DictionaryAttr dictionary,
+                                              llvm::StringRef name) {
+  std::map<std::string, int64_t> list;
+  for (NamedAttribute entry : dictionary.getAs<DictionaryAttr>(name))
+    list[entry.getName().str()] = cast<IntegerAttr>(entry.getValue()).getInt();
+  return list;
+}
+
 /// How a program records its phases, if it does.
 static std::optional<bundle::Stamps> describeStamps(func::FuncOp program) {
   auto roles = program->getAttrOfType<ArrayAttr>(tile::kTimelineAttr);
@@ -211,6 +219,8 @@ static bundle::Kernel describeKernel(func::FuncOp program) {
   kernel.symbol = program.getName().str();
   kernel.label = program->getAttrOfType<StringAttr>("tile.label").str();
   kernel.schedule = program->getAttrOfType<StringAttr>("tile.schedule").str();
+  if (auto choice = program->getAttrOfType<DictionaryAttr>("tile.choice"))
+    kernel.choice = {numbers(choice, "problem"), numbers(choice, "schedule")};
   // Blocks of warp groups fill a multiprocessor: one each.
   if (auto persistent = program->getAttrOfType<IntegerAttr>("tile.persistent"))
     kernel.persistent = persistent.getInt() ? 1 : 0;
@@ -251,7 +261,8 @@ compileOnce(MLIRContext &context, const spec::Module &source,
     result.level.kernels.push_back(describeKernel(program));
 
   std::string stem = kernel.name + "." + pipeline.target + "." + pipeline.level +
-                     (pipeline.timeline ? ".timeline" : "");
+                     (pipeline.timeline ? ".timeline" : "") +
+                     (options.variant ? ".v" + std::to_string(options.variant) : "");
   PassManager pm(&context);
   if (pipeline.target == "cpu") {
     addCpuCodegenPasses(pm);
@@ -407,5 +418,7 @@ FailureOr<CompiledLevel> attn::compileLevel(MLIRContext &context,
   if (succeeded(result) && options.pipeline.timeline &&
       failed(addTimeline(context, source, kernel, options, pipeline, *result)))
     return failure();
+  if (succeeded(result))
+    result->level.schedule = options.pipeline.schedule;
   return result;
 }

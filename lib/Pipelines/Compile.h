@@ -31,6 +31,7 @@ struct CompileOptions {
   PipelineOptions pipeline; ///< Target and level are set for each.
   std::vector<std::string> cubinArchs; ///< "sm_90"; empty: none.
   bool allowSpills = false;
+  int variant = 0; ///< Not 0: part of the files' names, so that variants differ.
 };
 
 /// One level of one program: its manifest entry, and files by their name in the

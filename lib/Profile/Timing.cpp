@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <random>
 
 using namespace attn;
@@ -213,43 +214,60 @@ LevelTiming attn::profile::timeLevel(Device &device,
   return Timer(device, sets, options).run();
 }
 
-PairTiming attn::profile::timePair(Device &device,
-                                   const std::function<void()> &first,
-                                   const std::function<void()> &second,
-                                   const TimingOptions &options, unsigned seed) {
-  const std::function<void()> *ways[] = {&first, &second};
+RoundsTiming
+attn::profile::timeRounds(Device &device,
+                          const std::vector<std::function<void()>> &ways,
+                          const TimingOptions &options, unsigned seed) {
+  const bool gpu = device.info().kind != "cpu";
   Buffer scratch;
   if (options.flushBytes > 0)
     scratch = Buffer(device, options.flushBytes);
   auto start = device.createEvent(), end = device.createEvent();
   auto once = [&](size_t way, uint8_t byte) {
+    // Work in front of the first mark hides the launches behind it.
     if (options.flushBytes > 0)
       device.fill(scratch.data(), byte, options.flushBytes);
+    else if (gpu)
+      ways[way]();
     device.record(*start);
-    (*ways[way])();
+    ways[way]();
     device.record(*end);
     device.synchronize();
     return device.milliseconds(*start, *end);
   };
   auto begin = Clock::now();
   double round = 0;
-  do
-    round = once(0, 0) + once(1, 0);
-  while (options.warmup < 0 && millisecondsSince(begin) < 50);
+  do {
+    round = 0;
+    for (size_t way = 0; way < ways.size(); ++way)
+      round += once(way, 0);
+  } while (options.warmup < 0 && millisecondsSince(begin) < 50);
   int rounds = options.repeats > 0
                    ? options.repeats
-                   : std::clamp(int(1000 / std::max(round, 1e-3)), 7, 51);
-  std::vector<double> samples[2], ratios;
-  std::minstd_rand random(seed + 1);
+                   : std::clamp(int(500 * ways.size() / std::max(round, 1e-3)), 7, 51);
+  std::vector<std::vector<double>> samples(ways.size()), ratios(ways.size());
+  std::vector<size_t> order(ways.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 random(seed + 1);
   for (int i = 0; i < rounds; ++i) {
-    size_t leading = (random() >> 8) & 1;
-    for (size_t way : {leading, 1 - leading})
+    std::shuffle(order.begin(), order.end(), random);
+    for (size_t way : order)
       samples[way].push_back(once(way, uint8_t(i)));
-    ratios.push_back(samples[1].back() / std::max(samples[0].back(), 1e-9));
+    for (size_t way = 0; way < ways.size(); ++way)
+      ratios[way].push_back(samples[way].back() / std::max(samples[0].back(), 1e-9));
   }
-  PairTiming timing;
-  timing.first = summarize(std::move(samples[0]));
-  timing.second = summarize(std::move(samples[1]));
-  timing.ratio = summarize(std::move(ratios)).median;
+  RoundsTiming timing;
+  for (size_t way = 0; way < ways.size(); ++way) {
+    timing.times.push_back(summarize(std::move(samples[way])));
+    timing.ratios.push_back(summarize(std::move(ratios[way])).median);
+  }
   return timing;
+}
+
+PairTiming attn::profile::timePair(Device &device,
+                                   const std::function<void()> &first,
+                                   const std::function<void()> &second,
+                                   const TimingOptions &options, unsigned seed) {
+  RoundsTiming rounds = timeRounds(device, {first, second}, options, seed);
+  return {rounds.times[0], rounds.times[1], rounds.ratios[1]};
 }

@@ -55,6 +55,18 @@ LevelTiming timeLevel(runtime::Device &device,
                       const std::vector<runtime::Plan *> &sets,
                       const TimingOptions &options);
 
+/// Ways of doing the same, measured against each other.
+struct RoundsTiming {
+  std::vector<Summary> times; ///< Milliseconds, by way.
+  std::vector<double> ratios; ///< Over the first way's: the median of the rounds' own.
+};
+
+/// Runs every way once a round, in an order that `seed` shuffles anew each round.
+/// `ways` holds at least one. Throws DeviceError when a kernel fails.
+RoundsTiming timeRounds(runtime::Device &device,
+                        const std::vector<std::function<void()>> &ways,
+                        const TimingOptions &options, unsigned seed);
+
 /// Two ways of doing the same, measured against each other.
 struct PairTiming {
   Summary first, second; ///< Milliseconds.

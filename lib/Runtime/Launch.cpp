@@ -237,13 +237,17 @@ static std::optional<MapShape> mapShape(const bundle::Program &program,
   shape.dtype = tensor->dtype;
   shape.data = ref.data;
   int64_t bytes = elementBytes(tensor->dtype);
+  bool empty = std::any_of(
+      arg.axes.begin(), arg.axes.end(),
+      [&](const std::string &axis) { return arguments.lengths.at(axis) == 0; });
   for (size_t i = 0; i < arg.axes.size(); ++i) {
     auto at = std::find(tensor->axes.begin(), tensor->axes.end(), arg.axes[i]);
     if (at == tensor->axes.end())
       throw broken(fmt::format("axis '{}' of '{}'", arg.axes[i], arg.name));
-    int64_t length = arguments.lengths.at(arg.axes[i]);
+    // An empty tensor is one element, which nobody asks for.
+    int64_t length = empty ? 1 : arguments.lengths.at(arg.axes[i]);
     int64_t stride = ref.strides[size_t(at - tensor->axes.begin())] * bytes;
-    shape.lengths.push_back(std::max<int64_t>(1, length));
+    shape.lengths.push_back(length);
     // The stride of an axis of one element is never used, but it is checked.
     shape.strides.push_back(length > 1 ? stride : kAlignment);
     bool usable = i == 0 || length <= 1 ||

@@ -1,12 +1,13 @@
 //===- Choose.cpp - which tiles, warps and stages a kernel gets -----------===//
 
 #include "lib/Schedule/Choose.h"
+#include "lib/Schedule/MeasuredRows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
+#include <cassert>
+#include <iterator>
 
 using namespace attn;
 
@@ -50,14 +51,15 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
 /// Row kernels and pointwise kernels move memory: a warp a row, 16-byte lanes.
 /// A softmax reads its rows twice. With 64 elements a lane few enough rows are
 /// under way at once for the second reading to find them in the L2 cache, unless
-/// the score function needs the registers.
+/// the score function and the bounds of live keys need the registers.
 static Schedule chooseRows(const Problem &problem, const ScheduleTarget &target) {
   Schedule s;
   bool cpu = target.unit == Unit::Cpu, rows = problem.kind == KernelKind::Rows;
   s.warps = cpu ? 1 : 4;
   s.vector = 4;
   s.rows = cpu ? 8 : 4;
-  s.columns = !rows ? 512 : cpu ? 1024 : problem.work > 12 ? 512 : 2048;
+  int64_t most = problem.uneven ? 10 : 12;
+  s.columns = !rows ? 512 : cpu ? 1024 : problem.work > most ? 512 : 2048;
   return s;
 }
 
@@ -130,6 +132,7 @@ static Schedule chooseFlash(const Problem &problem,
   if (target.unit == Unit::Cpu) {
     s.rows = 64;
     s.columns = 64;
+    s.warps = 1;
     s.stages = 1;
     return s;
   }
@@ -151,36 +154,17 @@ static Schedule chooseFlash(const Problem &problem,
   return s;
 }
 
-namespace {
-/// A measured choice for the widths that a row covers.
-struct WgmmaRow {
-  int64_t depth, out;     ///< Largest summed axis and output width.
-  bool uneven;            ///< A mask leaves rows with different keys.
-  int64_t groups, columns, stages, turns, persistent;
-};
-} // namespace
-
-/// Speed relative to cuDNN 9.19 in the same run on an H200, bf16, B L = 16384,
-/// H D = 2048, 2026-12-02 (tools/peers/sdpa.py --sweep=main): L1024, L4096, L16384
-/// of plain and causal attention. In brackets what was tried and lost.
-static constexpr WgmmaRow kWgmmaRows[] = {
-    // 1.16, 1.17, 1.19 (3 x 128: 1.07, 1.16, 1.23)
-    {64, 64, false, 4, 64, 4, 0, 1},
-    // 1.18, 1.24, 1.23 (turns 2: 1.15, 1.16, 1.15; 3 x 128: 0.93, 1.14, 1.18; one
-    // tile a block: 1.09, 1.21, 1.22)
-    {64, 64, true, 4, 64, 4, 0, 2},
-    // 1.04 to 1.16, mean 1.11 (turns 1, static: 1.02 to 1.15, 1.10; 2 x 128: 1.06)
-    {128, 128, false, 3, 80, 3, 2, 2},
-    // 1.08 to 1.28, mean 1.21 (64 keys with turns: 1.20; 80 keys: 1.02 to 1.32, 1.20;
-    // one tile a block: 0.91 at L1024)
-    {128, 128, true, 3, 64, 4, 0, 2},
-    {192, 128, false, 3, 80, 2, 2, 2}, // Not measured; as 128.
-    {192, 128, true, 3, 80, 2, 2, 2},
-    // 1.19, 1.18, 1.14 (64 keys: 1.19, 1.16, 1.14)
-    {256, 256, false, 2, 80, 2, 1, 1},
-    // 1.21, 1.34, 1.38 (one tile a block: 1.09, 1.30, 1.24)
-    {256, 256, true, 2, 64, 2, 1, 2},
-};
+/// The first row that covers the problem; null when none does.
+static const MeasuredRow *findRow(const Problem &problem,
+                                  const ScheduleTarget &target,
+                                  const std::vector<MeasuredRow> &rows) {
+  for (const MeasuredRow &row : rows)
+    if (row.unit == target.unit && row.pipelined == target.pipelined &&
+        row.bytes == problem.bytes && problem.contracted <= row.depth &&
+        problem.columns <= row.out && problem.uneven == row.uneven)
+      return &row;
+  return nullptr;
+}
 
 /// Whether warp groups can take the two matmuls of a flash kernel.
 static bool fitsWgmma(const Problem &problem) {
@@ -188,27 +172,32 @@ static bool fitsWgmma(const Problem &problem) {
          problem.columns <= 256;
 }
 
-/// Warp groups that bring their own tiles: two groups share keys and values, which
-/// halves what a row asks of the L2 cache. Not measured yet.
+/// Warp groups that bring their own tiles and share keys and values. Time relative
+/// to FlashAttention-2 in the same run (H200, 2026-12-02, B4 H16 L4096): D64 causal
+/// 0.60 (2 stages: 0.63; 2 x 128 keys: 0.69; 3 x 64: 0.70), D128 causal 0.52 (3 x 80:
+/// 0.54; 2 x 128: 0.56; 2 x 64: 0.61), D128 plain 0.51 with 80 keys (3 x 64: 0.58).
 static Schedule choosePipelined(const Problem &problem,
                                 const ScheduleTarget &target) {
   Schedule s;
   s.rows = 64;
   s.warps = 4;
-  s.groups = 2;
-  s.producer = 0;
-  s.vote = 1;
-  s.stages = 2;
   s.outColumns = roundUp(problem.columns, 16);
   int64_t largest = std::max(problem.contracted, s.outColumns);
-  s.columns = largest <= 64 ? 64 : largest <= 128 ? 128 : 64;
+  bool middle = largest > 64 && largest <= 128;
+  s.groups = middle ? 3 : 2;
+  s.producer = 0;
+  s.vote = 1;
+  s.stages = largest <= 64 ? 3 : 2;
+  s.columns = middle && !problem.uneven ? 80 : 64;
   while (s.columns > 16 && sharedBytes(problem, s) > target.sharedPerBlock)
     s.columns -= 16;
   return s;
 }
 
+/// Warp groups with a producer of their own. The schedule itself is measured; a
+/// problem that no row covers is refused.
 static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem,
-                                                       int64_t sharedPerBlock) {
+                                                       const MeasuredRow *row) {
   if (problem.f32)
     return std::string("wgmma takes 16-bit operands; use --target=sm_80 or cpu "
                        "for f32, or f16 or bf16 tensors");
@@ -217,36 +206,58 @@ static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem,
         "query and key must have the summed axis innermost, value and result "
         "the same axis, all 16 bits wide and a fixed multiple of 8 long, with "
         "at most 5 axes; use --target=sm_80, or store them that way");
-  for (const WgmmaRow &row : kWgmmaRows)
-    if (problem.contracted <= row.depth && problem.columns <= row.out &&
-        problem.uneven == row.uneven) {
-      Schedule s;
-      s.rows = 64;
-      s.warps = 4;
-      s.outColumns = roundUp(problem.columns, 16);
-      s.columns = row.columns;
-      s.groups = row.groups;
-      s.stages = row.stages;
-      s.turns = row.turns;
-      s.vote = 1;
-      s.persistent = row.persistent;
-      if (problem.captured > 0) {
-        // Whole slabs, as many as fit; four groups lack the registers.
-        s.groups = std::min<int64_t>(s.groups, 3);
-        s.columns = 64;
-        s.stages = 4;
-        while (s.stages > 1 && sharedBytes(problem, s) > sharedPerBlock)
-          --s.stages;
-      }
-      return s;
-    }
-  return fmt::format("head dimensions {} and {} are beyond 256; use "
-                     "--target=sm_80",
-                     problem.contracted, problem.columns);
+  if (!row)
+    return fmt::format("head dimensions {} and {} are beyond 256; use "
+                       "--target=sm_80",
+                       problem.contracted, problem.columns);
+  Schedule s;
+  s.groups = 2;
+  s.outColumns = roundUp(problem.columns, 16);
+  return s;
+}
+
+/// A row's schedule in place of the rule's. Captured tensors change what fits.
+static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
+                        const MeasuredRow &row, Schedule s) {
+  [[maybe_unused]] std::string wrong = applyOverrides(row.schedule, s);
+  assert(wrong.empty() && "a measured row does not read as overrides");
+  if (s.groups > 0 && !target.pipelined && problem.captured > 0) {
+    // Whole slabs, as many stages as fit; four groups lack the registers. Bias
+    // tensor, speed relative to FlexAttention in the same run (H200, 2026-12-02,
+    // B4 H16 L4096). D64: 1.37, 3 x 64 keys: 1.29; D128: 1.33, 2 x 128: 1.27,
+    // 3 x 64 without turns: 1.27, 2 x 64: 1.08.
+    bool narrow = problem.contracted <= 64 && problem.columns <= 64;
+    s.groups = narrow ? 2 : std::min<int64_t>(s.groups, 3);
+    s.columns = narrow ? 128 : 64;
+    s.stages = narrow ? 3 : 4;
+    while (s.stages > 1 && sharedBytes(problem, s) > target.sharedPerBlock)
+      --s.stages;
+  }
+  return s;
+}
+
+/// The rule's flash schedule.
+static std::variant<Schedule, std::string>
+chooseFlashForm(const Problem &problem, const ScheduleTarget &target,
+                const MeasuredRow *row) {
+  if (target.unit == Unit::Wgmma && !target.pipelined)
+    return chooseWgmma(problem, row);
+  if (target.unit == Unit::Wgmma && fitsWgmma(problem))
+    return choosePipelined(problem, target);
+  // Operands the copy engine cannot fetch keep the form of older GPUs.
+  return chooseFlash(problem, target);
 }
 
 std::variant<Schedule, std::string>
 attn::choose(const Problem &problem, const ScheduleTarget &target) {
+  static const std::vector<MeasuredRow> rows(std::begin(kMeasuredRows),
+                                             std::end(kMeasuredRows));
+  return choose(problem, target, rows);
+}
+
+std::variant<Schedule, std::string>
+attn::choose(const Problem &problem, const ScheduleTarget &target,
+             const std::vector<MeasuredRow> &rows) {
   Schedule s;
   switch (problem.kind) {
   case KernelKind::Pointwise:
@@ -258,7 +269,7 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
       return chooseWgmmaMatmul(problem, target);
     s = chooseMatmul(problem, target);
     break;
-  case KernelKind::Flash:
+  case KernelKind::Flash: {
     if (problem.contracted == 0)
       return std::string("the axis summed by the first matmul must have a "
                          "known length; add it to the where clause or pass "
@@ -267,13 +278,18 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
       return std::string("the last axis of the value tensor must have a known "
                          "length; add it to the where clause or pass --bind "
                          "AXIS=LENGTH");
-    if (target.unit == Unit::Wgmma && !target.pipelined)
-      return chooseWgmma(problem, target.sharedPerBlock);
-    // Operands the copy engine cannot fetch keep the form of older GPUs.
-    if (target.unit == Unit::Wgmma && fitsWgmma(problem))
-      return choosePipelined(problem, target);
-    s = chooseFlash(problem, target);
+    const MeasuredRow *row = findRow(problem, target, rows);
+    auto form = chooseFlashForm(problem, target, row);
+    if (std::holds_alternative<std::string>(form))
+      return form;
+    s = std::get<Schedule>(form);
+    // A row of warp groups says nothing of the form without them.
+    if (row && (s.groups > 0) == (target.unit == Unit::Wgmma))
+      s = obeyRow(problem, target, *row, s);
+    if (s.groups > 0)
+      return s;
     break;
+  }
   }
   if (target.unit == Unit::Cpu)
     return s;
@@ -301,75 +317,4 @@ attn::choose(const Problem &problem, const ScheduleTarget &target) {
               16 * 16);
   }
   return s;
-}
-
-std::string attn::checkGroups(const Problem &problem, const Schedule &s,
-                              int64_t sharedPerBlock) {
-  if (s.rows != 64 || s.warps != 4)
-    return "a warp group has 64 rows and 4 warps; change groups, not rows or "
-           "warps";
-  if (s.groups < 1 || s.groups > 4)
-    return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
-                       s.groups);
-  if (s.turns > 2 || s.persistent > 2 || s.vote > 1 || s.rotate > 1)
-    return "turns and persistent are 0 to 2, vote and rotate are 0 or 1";
-  if (s.producer && !s.rotate)
-    return "level specialized always rotates its loop; use level pipelined for "
-           "rotate=0";
-  if (!s.producer && (s.turns || s.persistent || s.stages < 2))
-    return "level pipelined has no turns and no persistent tiles, and needs at "
-           "least 2 stages; use level specialized";
-  if (s.stages > 8 || s.columns > 256)
-    return "at most 8 stages and 256 columns (keys a step)";
-  int64_t bytes = sharedBytes(problem, s);
-  if (bytes <= sharedPerBlock)
-    return "";
-  Schedule fewer = s;
-  while (fewer.stages > (s.producer ? 1 : 2) &&
-         sharedBytes(problem, fewer) > sharedPerBlock)
-    --fewer.stages;
-  while (fewer.columns > 16 && sharedBytes(problem, fewer) > sharedPerBlock)
-    fewer.columns -= 16;
-  return fmt::format("needs {} bytes of shared memory, a block has {}; "
-                     "stages={},columns={} would fit",
-                     bytes, sharedPerBlock, fewer.stages, fewer.columns);
-}
-
-/// Fields of an override for which 0 has a meaning.
-static bool mayBeZero(const std::string &item) {
-  for (const char *name : {"turns=", "vote=", "persistent=", "rotate="})
-    if (item.rfind(name, 0) == 0)
-      return true;
-  return false;
-}
-
-std::string attn::applyOverrides(const std::string &text, Schedule &s) {
-  const std::map<std::string, int64_t *> fields = {
-      {"rows", &s.rows},     {"columns", &s.columns}, {"warps", &s.warps},
-      {"stages", &s.stages}, {"depth", &s.depth},     {"vector", &s.vector},
-      {"groups", &s.groups}, {"turns", &s.turns},     {"vote", &s.vote},
-      {"persistent", &s.persistent}, {"rotate", &s.rotate}};
-  std::stringstream stream(text);
-  std::string item;
-  while (std::getline(stream, item, ',')) {
-    size_t equals = item.find('=');
-    auto field = fields.find(item.substr(0, equals));
-    char *end = nullptr;
-    int64_t value = equals == std::string::npos
-                        ? 0
-                        : std::strtoll(item.c_str() + equals + 1, &end, 10);
-    if (field == fields.end() || value < 0 ||
-        (value == 0 && !mayBeZero(item)) ||
-        (end && *end))
-      return fmt::format("schedule override '{}' is not understood; write "
-                         "rows=N,columns=N,warps=N,stages=N (positive numbers), and for warp "
-                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N",
-                         item);
-    *field->second = value;
-  }
-  if (s.warps > 32 || s.rows % (16 * s.warps) || s.columns % 16)
-    return fmt::format("schedule rows={},columns={},warps={} does not divide: "
-                       "rows must be a multiple of 16 x warps, columns of 16",
-                       s.rows, s.columns, s.warps);
-  return "";
 }

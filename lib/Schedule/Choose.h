@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace attn {
 
@@ -37,7 +38,7 @@ struct Problem {
   /// Matmul: a result's rows take whole 16 bytes, so that the copy engine can
   /// write them.
   bool resultRows = false;
-  /// Flash: some key blocks are dead for some rows (a mask depends on both).
+  /// Some key blocks may be dead for some rows: the kernel has masks.
   bool uneven = false;
   /// Flash: bytes that score functions read for each row and key from tensors
   /// that the copy engine can bring, in rows of keys.
@@ -86,6 +87,15 @@ struct Schedule {
   }
 };
 
+/// A field of a schedule under the name that IR, overrides and manifests give it.
+struct ScheduleField {
+  std::string name;
+  int64_t Schedule::*member;
+  int64_t least;    ///< Smallest value of an override.
+  bool overridable; ///< A user may write it.
+};
+const std::vector<ScheduleField> &scheduleFields();
+
 /// Shared memory in bytes that the schedule's matmul operands take.
 int64_t sharedBytes(const Problem &problem, const Schedule &schedule);
 
@@ -94,10 +104,21 @@ int64_t sharedBytes(const Problem &problem, const Schedule &schedule);
 std::variant<Schedule, std::string> choose(const Problem &problem,
                                            const ScheduleTarget &target);
 
+/// The same over a table of one's own, see MeasuredRows.h.
+struct MeasuredRow;
+std::variant<Schedule, std::string> choose(const Problem &problem,
+                                           const ScheduleTarget &target,
+                                           const std::vector<MeasuredRow> &rows);
+
 /// What is wrong with a schedule of warp groups that a user wrote, and the
 /// smallest change; empty when it can be tried.
 std::string checkGroups(const Problem &problem, const Schedule &schedule,
                         int64_t sharedPerBlock);
+
+/// What is wrong with `schedule`, made from `chosen` by overrides, and what could be
+/// written; empty when it can be tried.
+std::string checkOverrides(const Problem &problem, const Schedule &chosen,
+                           const Schedule &schedule, int64_t sharedPerBlock);
 
 /// Applies "rows=64,columns=32,warps=4,stages=2". Returns an error text, empty
 /// when the override is understood.

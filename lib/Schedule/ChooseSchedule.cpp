@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CHOOSESCHEDULEPASS
@@ -136,6 +137,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
                               const AxisTable &axes) {
   Problem problem;
   problem.kind = kind;
+  problem.uneven = !kernel.getBody().getOps<MaskOp>().empty();
   MatmulOp first;
   Value result;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -164,7 +166,6 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
     problem.boxes = fitFlashBoxes(kernel, first);
     problem.captured = capturedBytes(kernel, first);
   }
-  problem.uneven = !kernel.getBody().getOps<MaskOp>().empty();
   // The innermost axis of the result is its column axis.
   SmallVector<std::string> resultAxes = axesOf(result);
   if (!resultAxes.empty())
@@ -172,57 +173,77 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
   return problem;
 }
 
+ScheduleTarget attn::scheduleTarget(const target::CompileTarget &target,
+                                    StringRef level, KernelKind kind) {
+  ScheduleTarget goal;
+  if (target.isCpu()) {
+    goal.unit = Unit::Cpu;
+    return goal;
+  }
+  goal.sharedPerBlock = target.sharedPerBlock;
+  goal.pipelined = level == "pipelined";
+  // Level flash keeps the form of older GPUs: the step before copies run ahead.
+  bool ahead = kind == KernelKind::Matmul ||
+               (kind == KernelKind::Flash && level != "flash");
+  if (ahead && target.has(target::Feature::Wgmma) &&
+      target.has(target::Feature::Tma))
+    goal.unit = Unit::Wgmma;
+  return goal;
+}
+
 namespace {
 struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
   void runOnOperation() override {
-    ScheduleTarget goal;
-    if (target != "cpu" && target != "sm_80" && target != "sm_90a") {
+    const target::CompileTarget *compileTarget = target::findTarget(target);
+    if (!compileTarget) {
+      SmallVector<StringRef> names;
+      for (const target::CompileTarget &known : target::compileTargets())
+        names.push_back(known.name);
       getOperation().emitError("unknown target '")
-          << target << "'; known are cpu, sm_80 and sm_90a";
+          << target << "'; known are " << llvm::join(names, ", ");
       return signalPassFailure();
     }
-    goal.unit = target == "cpu" ? Unit::Cpu : Unit::MmaSync;
-    goal.pipelined = level == "pipelined";
     WalkResult walked = getOperation().walk([&](KernelOp kernel) {
       if (kernel->hasAttr("schedule"))
         return WalkResult::advance();
       FailureOr<KernelKind> kind = classify(kernel);
       if (failed(kind))
         return WalkResult::interrupt();
-      ScheduleTarget kernelGoal = goal;
-      bool hopperLevel = *kind == KernelKind::Flash
-                             ? level == "specialized" || level == "pipelined"
-                             : *kind == KernelKind::Matmul;
-      if (target == "sm_90a" && hopperLevel) {
-        kernelGoal.unit = Unit::Wgmma;
-        kernelGoal.sharedPerBlock = 227 * 1024;
-      }
+      ScheduleTarget goal = scheduleTarget(*compileTarget, level, *kind);
       Problem problem = describeProblem(
           kernel, *kind, readAxes(kernel->getParentOfType<func::FuncOp>()));
-      auto chosen = choose(problem, kernelGoal);
+      auto chosen = choose(problem, goal);
       if (auto *reason = std::get_if<std::string>(&chosen)) {
         kernel.emitError("no schedule: ") << *reason;
         return WalkResult::interrupt();
       }
       Schedule schedule = std::get<Schedule>(chosen);
-      if (*kind == KernelKind::Flash && goal.unit != Unit::Cpu) {
-        std::string error = applyOverrides(overrides, schedule);
-        if (error.empty() && schedule.groups > 0)
-          error = checkGroups(problem, schedule,
-                              kernelGoal.sharedPerBlock);
-        if (!error.empty()) {
-          kernel.emitError(error);
-          return WalkResult::interrupt();
-        }
-      }
+      if (*kind == KernelKind::Flash && failed(obey(kernel, problem, goal, schedule)))
+        return WalkResult::interrupt();
       OpBuilder b(kernel);
       kernel->setAttr("schedule", scheduleAttr(b, schedule));
       return WalkResult::advance();
     });
     if (walked.wasInterrupted())
       signalPassFailure();
+  }
+
+  /// Applies the user's overrides.
+  LogicalResult obey(KernelOp kernel, const Problem &problem,
+                     const ScheduleTarget &goal, Schedule &schedule) {
+    Schedule chosen = schedule;
+    std::string error = applyOverrides(overrides, schedule);
+    if (error.empty())
+      error = checkOverrides(problem, chosen, schedule, goal.sharedPerBlock);
+    if (!error.empty())
+      return kernel.emitError(error);
+    if (goal.unit == Unit::Cpu) { // One thread a block, no copies.
+      schedule.warps = chosen.warps;
+      schedule.stages = chosen.stages;
+    }
+    return success();
   }
 };
 } // namespace

@@ -107,7 +107,7 @@ FailureOr<Value> ElementwiseLowering::evaluateOp(Operation *op) {
   return p.b.create(state)->getResult(0);
 }
 
-FailureOr<Value> ElementwiseLowering::evaluateUniform(Value value) {
+FailureOr<Value> ElementwiseLowering::evaluateElement(Value value) {
   if (Value known = regionValues.lookup(value))
     return known;
   Operation *op = value.getDefiningOp();
@@ -115,13 +115,13 @@ FailureOr<Value> ElementwiseLowering::evaluateUniform(Value value) {
     auto argument = cast<BlockArgument>(value);
     Operation *parent = argument.getOwner()->getParentOp();
     auto function = dyn_cast<func::FuncOp>(parent);
-    if (!function) { // An element of a tensor without row or key axis.
+    if (!function) { // An element of a tensor.
       unsigned skipped =
           parent->getNumOperands() - argument.getOwner()->getNumArguments();
       FailureOr<Value> element =
           evaluate(parent->getOperand(skipped + argument.getArgNumber()));
-      if (succeeded(element) && shapeOf(*element).first != 0)
-        return emitError(value.getLoc(), "element of a tensor is not uniform");
+      if (succeeded(element))
+        regionValues[value] = *element;
       return element;
     }
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
@@ -130,11 +130,18 @@ FailureOr<Value> ElementwiseLowering::evaluateUniform(Value value) {
   }
   for (Value operand : op->getOperands())
     if (!isa<RankedTensorType>(operand.getType()))
-      if (failed(evaluateUniform(operand)))
+      if (failed(evaluateElement(operand)))
         return failure();
   FailureOr<Value> result = evaluateOp(op);
   if (succeeded(result))
     regionValues[value] = *result;
+  return result;
+}
+
+FailureOr<Value> ElementwiseLowering::evaluateUniform(Value value) {
+  FailureOr<Value> result = evaluateElement(value);
+  if (succeeded(result) && shapeOf(*result).first != 0)
+    return emitError(value.getLoc(), "element of a tensor is not uniform");
   return result;
 }
 

@@ -35,6 +35,9 @@ public:
   /// A scalar that some region computes without using the row or key index.
   mlir::FailureOr<mlir::Value> evaluateUniform(mlir::Value regionValue);
 
+  /// A region's value for this tile, the region itself not being run: a scalar,
+  /// or a row or column value when it varies with one axis alone.
+  mlir::FailureOr<mlir::Value> evaluateElement(mlir::Value regionValue);
 
 private:
   mlir::FailureOr<mlir::Value> evaluateRegion(mlir::Operation *op,

@@ -4,10 +4,13 @@
 
 #include "lib/Schedule/Choose.h"
 #include "lib/Schedule/ElementwiseLowering.h"
+#include "lib/Target/Targets.h"
 
 #include "dialect/Attn/Attn.h"
 
 namespace attn {
+
+struct MeasuredKeys;
 
 /// What the lowering of one kernel reads.
 struct KernelContext {
@@ -18,6 +21,8 @@ struct KernelContext {
   std::function<llvm::ArrayRef<TensorInfo>(unsigned)> destinations;
   Schedule schedule;
   bool tf32 = false;
+  /// Flash: its masks, and what was measured of them; null: find out yourself.
+  const MeasuredKeys *measured = nullptr;
 };
 
 /// What kind of kernel the region holds; failure emits an error.
@@ -27,6 +32,9 @@ AxisTable readAxes(mlir::func::FuncOp function);
 /// Whether a tensor travels between kernels only; its rows are then padded to 16
 /// bytes.
 bool isTemporary(mlir::Value tensor);
+/// What of a target decides the schedules of a level's kernels of that kind.
+ScheduleTarget scheduleTarget(const target::CompileTarget &target,
+                              llvm::StringRef level, KernelKind kind);
 /// Its problem: lengths from types.
 Problem describeProblem(KernelOp kernel, KernelKind kind, const AxisTable &axes);
 

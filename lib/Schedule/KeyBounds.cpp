@@ -4,7 +4,8 @@
 //   any   a superset of the keys that are alive for some row,
 //   full  a subset of the keys that are alive for every row.
 // Conjunctions intersect both; disjunctions take the hull of `any` and, for
-// `full`, the hull where both reach the same end, the longer one otherwise.
+// `full`, the hull where both reach the same end, the longer one otherwise. What
+// depends on data was found by a kernel that ran before (MeasuredKeys.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,9 @@ struct Ranges {
 struct BoundsEmitter {
   ProgramBuilder &p;
   ElementwiseLowering &values;
+  const MeasuredKeys &keys;
   Value firstRow, lastRow, length, zero;
+  int64_t rowBlocks; ///< Blocks of keys.rows that the rows reach over.
 
   Range everything() { return {zero, length}; }
   Range nothing() { return {zero, zero}; }
@@ -83,6 +86,25 @@ struct BoundsEmitter {
     return Ranges{{begin(least), length}, {begin(most), length}};
   }
 
+  /// What the measuring kernel found for these rows.
+  Ranges measured(unsigned which) {
+    Ranges all;
+    for (int64_t block = 0; block < rowBlocks; ++block) {
+      // A block of rows behind the last one stands for the last one.
+      Value row = p.add(firstRow, p.constant(block * keys.rows));
+      if (block > 0)
+        row = p.min(row, lastRow);
+      Value found[4];
+      keys.read(p, row, which, found);
+      Ranges own{{found[0], found[1]}, {found[2], found[3]}};
+      all = block == 0 ? own
+                       : Ranges{{p.min(all.any.low, own.any.low),
+                                 p.max(all.any.high, own.any.high)},
+                                intersect(all.full, own.full)};
+    }
+    return all;
+  }
+
   Range intersect(Range x, Range y) {
     return {p.max(x.low, y.low), p.min(x.high, y.high)};
   }
@@ -102,6 +124,9 @@ struct BoundsEmitter {
     switch (range.kind) {
     case MaskRange::Unknown:
       return Ranges{everything(), nothing()};
+    case MaskRange::Separable:
+      return range.measured ? measured(*range.measured)
+                            : Ranges{everything(), nothing()};
     case MaskRange::Always:
       return Ranges{everything(), everything()};
     case MaskRange::Never:
@@ -145,6 +170,8 @@ static bool neverFull(const MaskRange &range) {
   case MaskRange::Unknown:
   case MaskRange::Never:
     return true;
+  case MaskRange::Separable:
+    return !range.measured;
   case MaskRange::And:
     return llvm::any_of(range.parts, neverFull);
   case MaskRange::Or:
@@ -162,23 +189,25 @@ struct BlockRanges {
   Value length;
   int64_t step;
 
-  BlockRanges(ProgramBuilder &p, ElementwiseLowering &values, Value firstRow,
-              Value lastRow, Value length, int64_t step)
-      : emitter{p, values, firstRow, lastRow, length, p.constant(0)}, p(p),
-        length(length), step(step) {}
+  BlockRanges(ProgramBuilder &p, ElementwiseLowering &values,
+              const MeasuredKeys &keys, Value firstRow, Value lastRow,
+              Value length, int64_t step, int64_t rowBlocks)
+      : emitter{p,       values, keys,          firstRow,
+                lastRow, length, p.constant(0), rowBlocks},
+        p(p), length(length), step(step) {}
 
   /// Ranges of all masks together.
-  FailureOr<Ranges> of(ArrayRef<ScoreMask> masks) {
-    Ranges all{emitter.everything(), emitter.everything()};
-    for (const ScoreMask &mask : masks) {
+  FailureOr<Ranges> all() {
+    Ranges result{emitter.everything(), emitter.everything()};
+    for (const ScoreMask &mask : emitter.keys.masks) {
       FailureOr<Ranges> ranges = emitter.emit(mask.range);
       if (failed(ranges))
         return failure();
       if (mask.killsKeys)
-        all.any = emitter.intersect(all.any, ranges->any);
-      all.full = emitter.intersect(all.full, ranges->full);
+        result.any = emitter.intersect(result.any, ranges->any);
+      result.full = emitter.intersect(result.full, ranges->full);
     }
-    return all;
+    return result;
   }
 
   Value clamp(Value x) {
@@ -200,17 +229,18 @@ struct BlockRanges {
 
 FailureOr<KeyBounds> attn::emitKeyBounds(ProgramBuilder &p,
                                          ElementwiseLowering &values,
-                                         ArrayRef<ScoreMask> masks,
+                                         const MeasuredKeys &keys,
                                          Value firstRow, Value lastRow,
-                                         Value length, int64_t step) {
-  BlockRanges blocks(p, values, firstRow, lastRow, length, step);
-  FailureOr<Ranges> ranges = blocks.of(masks);
+                                         Value length, int64_t step,
+                                         int64_t rowBlocks) {
+  BlockRanges blocks(p, values, keys, firstRow, lastRow, length, step, rowBlocks);
+  FailureOr<Ranges> ranges = blocks.all();
   if (failed(ranges))
     return failure();
   BoundsEmitter &emitter = blocks.emitter;
   Value anyLow = blocks.down(blocks.clamp(ranges->any.low));
   Value anyHigh = blocks.clamp(ranges->any.high);
-  if (llvm::any_of(masks, [](const ScoreMask &m) { return neverFull(m.range); })) {
+  if (llvm::any_of(keys.masks, [](const ScoreMask &m) { return neverFull(m.range); })) {
     Value none = p.constant(0, 32);
     return KeyBounds{anyLow, anyLow, anyLow, none, none,
                      blocks.count(anyLow, anyHigh)};
@@ -240,11 +270,11 @@ FailureOr<KeyBounds> attn::emitKeyBounds(ProgramBuilder &p,
 
 FailureOr<KeyHull> attn::emitKeyHull(ProgramBuilder &p,
                                      ElementwiseLowering &values,
-                                     ArrayRef<ScoreMask> masks, Value firstRow,
+                                     const MeasuredKeys &keys, Value firstRow,
                                      Value lastRow, Value length,
-                                     int64_t step) {
-  BlockRanges blocks(p, values, firstRow, lastRow, length, step);
-  FailureOr<Ranges> ranges = blocks.of(masks);
+                                     int64_t step, int64_t rowBlocks) {
+  BlockRanges blocks(p, values, keys, firstRow, lastRow, length, step, rowBlocks);
+  FailureOr<Ranges> ranges = blocks.all();
   if (failed(ranges))
     return failure();
   Value low = blocks.down(blocks.clamp(ranges->any.low));
@@ -257,8 +287,11 @@ FailureOr<LiveKeys> attn::emitLiveKeys(ProgramBuilder &p,
                                        ArrayRef<ScoreMask> masks,
                                        Value firstRow, Value lastRow,
                                        Value length) {
-  BlockRanges blocks(p, values, firstRow, lastRow, length, /*step=*/1);
-  FailureOr<Ranges> ranges = blocks.of(masks);
+  MeasuredKeys unmeasured;
+  unmeasured.masks.assign(masks.begin(), masks.end());
+  BlockRanges blocks(p, values, unmeasured, firstRow, lastRow, length, /*step=*/1,
+                     /*rowBlocks=*/1);
+  FailureOr<Ranges> ranges = blocks.all();
   if (failed(ranges))
     return failure();
   return LiveKeys{blocks.clamp(ranges->any.low), blocks.clamp(ranges->any.high)};

@@ -2,8 +2,8 @@
 #ifndef ATTN_LIB_SCHEDULE_KEYBOUNDS_H
 #define ATTN_LIB_SCHEDULE_KEYBOUNDS_H
 
-#include "lib/Analysis/MaskRange.h"
 #include "lib/Schedule/ElementwiseLowering.h"
+#include "lib/Schedule/MeasuredKeys.h"
 
 namespace attn {
 
@@ -19,29 +19,24 @@ struct KeyHull {
   mlir::Value count; ///< i32, at least 1
 };
 
-/// One mask on the way from the scores to the softmax. A mask whose minus
-/// infinity might not survive until the softmax cannot make a key dead, but it
-/// still must hold where a block is called fully live.
-struct ScoreMask {
-  MaskRange range;
-  bool killsKeys = true;
-};
-
 /// Bounds for rows [firstRow, lastRow] (i64, inclusive) and `length` keys in
-/// blocks of `step`. `values` evaluates the uniform parts.
+/// blocks of `step`. The rows are up to `rowBlocks` blocks of `keys.rows`. `values`
+/// evaluates the uniform parts.
 mlir::FailureOr<KeyBounds> emitKeyBounds(ProgramBuilder &p,
                                          ElementwiseLowering &values,
-                                         llvm::ArrayRef<ScoreMask> masks,
+                                         const MeasuredKeys &keys,
                                          mlir::Value firstRow,
                                          mlir::Value lastRow,
-                                         mlir::Value length, int64_t step);
+                                         mlir::Value length, int64_t step,
+                                         int64_t rowBlocks);
 
 /// All blocks that rows [firstRow, lastRow] need, one block even for no key.
 mlir::FailureOr<KeyHull> emitKeyHull(ProgramBuilder &p,
                                      ElementwiseLowering &values,
-                                     llvm::ArrayRef<ScoreMask> masks,
+                                     const MeasuredKeys &keys,
                                      mlir::Value firstRow, mlir::Value lastRow,
-                                     mlir::Value length, int64_t step);
+                                     mlir::Value length, int64_t step,
+                                     int64_t rowBlocks);
 
 /// The keys (i64, half open) that rows [firstRow, lastRow] may need; all others
 /// are dead for every one of them. Zero and `length` itself when nothing is

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Schedule/Kernels.h"
-#include "lib/Schedule/MatmulAxes.h"
+#include "lib/Schedule/FlashParts.h"
+#include "lib/Schedule/KeyBounds.h"
+#include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/OnlineSoftmax.h"
 #include "lib/Schedule/ScoreMasks.h"
 
@@ -19,58 +20,6 @@
 
 using namespace mlir;
 using namespace attn;
-
-namespace {
-/// The parts of a flash kernel.
-struct FlashParts {
-  MatmulOp scores;          ///< query x key
-  OnlineSoftmaxOp softmax;  ///< Null in a body without softmax...
-  MatmulOp values;          ///< ...where this is probabilities x value.
-  Value probabilities;      ///< What the second matmul multiplies by.
-  Value value, query, key;
-  std::string keyAxis, contracted, row, out;
-};
-} // namespace
-
-static FailureOr<FlashParts> findParts(const KernelContext &kernel) {
-  KernelOp op = kernel.kernel;
-  FlashParts parts;
-  for (Operation &inner : op.getBody().front()) {
-    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(inner))
-      parts.softmax = softmax;
-    if (auto matmul = dyn_cast<MatmulOp>(inner))
-      (parts.scores ? parts.values : parts.scores) = matmul;
-  }
-  if (parts.softmax) {
-    parts.probabilities = parts.softmax.getScores();
-    parts.value = parts.softmax.getValues();
-    parts.keyAxis = parts.softmax.getOver().str();
-  } else {
-    parts.keyAxis = parts.values.getOver().str();
-    bool first = parts.values.getA().getDefiningOp() &&
-                 parts.values.getA().getDefiningOp()->getParentOp() == op;
-    parts.probabilities = first ? parts.values.getA() : parts.values.getB();
-    parts.value = first ? parts.values.getB() : parts.values.getA();
-    // Rounding happens here, after the tail is cleared.
-    if (auto round = parts.probabilities.getDefiningOp<RoundOp>())
-      parts.probabilities = round.getOperand();
-  }
-  parts.contracted = parts.scores.getOver().str();
-  parts.query = parts.scores.getA();
-  parts.key = parts.scores.getB();
-  if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis))
-    std::swap(parts.query, parts.key);
-  if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis) ||
-      llvm::is_contained(axesOf(parts.query), parts.keyAxis))
-    return op.emitError("exactly one operand of the first matmul must have the "
-                        "key axis '")
-           << parts.keyAxis << "'";
-  SmallVector<std::string> scoreAxes = axesOf(parts.probabilities);
-  parts.row = freeAxis(scoreAxes, axesOf(parts.value), parts.keyAxis, kernel.axes);
-  parts.out =
-      freeAxis(axesOf(parts.value), scoreAxes, parts.keyAxis, kernel.axes);
-  return parts;
-}
 
 /// Takes a positive constant factor off scores that nothing uses yet but masks:
 /// masking commutes with it, and the softmax has it in its exponent. Gives the
@@ -98,7 +47,7 @@ static double takeFactor(Value &scores) {
 }
 
 LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
-  FailureOr<FlashParts> found = findParts(kernel);
+  FailureOr<FlashParts> found = findFlashParts(kernel);
   if (failed(found))
     return failure();
   FlashParts &parts = *found;
@@ -199,19 +148,22 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
   }
   ElementwiseLowering outer(p, kernel.tensorOf);
-  SmallVector<ScoreMask> masks =
-      collectMasks(op, parts.softmax ? parts.probabilities : Value(),
-                   maskAxes(parts.row, parts.keyAxis, kernel.axes));
+  MeasuredKeys unmeasured;
+  if (!kernel.measured)
+    unmeasured.masks = collectMasks(kernel, parts);
+  const MeasuredKeys &masks = kernel.measured ? *kernel.measured : unmeasured;
   Value keys = p.length(parts.keyAxis);
   FailureOr<KeyBounds> bounds =
-      emitKeyBounds(p, outer, masks, firstRow, lastRow, keys, s.columns);
+      emitKeyBounds(p, outer, masks, firstRow, lastRow, keys, s.columns,
+                    grouped && !s.producer ? s.groups : 1);
   if (failed(bounds))
     return failure();
   KeyHull hull{zero, p.constant(1, 32)};
   if (grouped) {
     FailureOr<KeyHull> all =
         emitKeyHull(p, outer, masks, blockStart,
-                    lastOf(blockStart, s.rows * s.groups), keys, s.columns);
+                    lastOf(blockStart, s.rows * s.groups), keys, s.columns,
+                    s.groups);
     if (failed(all))
       return failure();
     hull = *all;

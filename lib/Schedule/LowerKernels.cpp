@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/Kernels.h"
+#include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/Predict.h"
 #include "lib/Schedule/ScheduleAttr.h"
@@ -168,12 +169,17 @@ struct FunctionLowering {
   bool tf32;
   DenseMap<Value, SmallVector<TensorInfo>> places{}; ///< Where values live.
   SmallVector<Attribute> temporaries{};
+  unsigned position = 0; ///< In the order of launches.
 
   LogicalResult run();
 
 private:
   void nameTensors();
-  LogicalResult lower(KernelOp kernel, unsigned position);
+  void addTemporary(const TensorInfo &info);
+  func::FuncOp startProgram(KernelOp kernel, const std::string &fingerprint,
+                            StringRef label, const std::string &schedule);
+  LogicalResult lower(KernelOp kernel);
+  LogicalResult measure(const KernelContext &kernel, MeasuredKeys &keys);
 };
 } // namespace
 
@@ -198,35 +204,72 @@ void FunctionLowering::nameTensors() {
         int64_t bits = info.element.getIntOrFloatBitWidth();
         info.pad = 16 / std::max<int64_t>(1, bits / 8);
         places[result].push_back(info);
-        SmallVector<Attribute> names;
-        for (const std::string &axis : info.axes)
-          names.push_back(b.getStringAttr(axis));
-        temporaries.push_back(b.getDictionaryAttr(
-            {b.getNamedAttr("name", b.getStringAttr(info.name)),
-             b.getNamedAttr("dtype", b.getStringAttr(elementName(info.element))),
-             b.getNamedAttr("axes", b.getArrayAttr(names)),
-             b.getNamedAttr("pad", b.getI64IntegerAttr(info.pad))}));
+        addTemporary(info);
       }
 }
 
-LogicalResult FunctionLowering::lower(KernelOp kernel, unsigned position) {
+void FunctionLowering::addTemporary(const TensorInfo &info) {
+  SmallVector<Attribute> names;
+  for (const std::string &axis : info.axes)
+    names.push_back(b.getStringAttr(axis));
+  temporaries.push_back(b.getDictionaryAttr(
+      {b.getNamedAttr("name", b.getStringAttr(info.name)),
+       b.getNamedAttr("dtype", b.getStringAttr(elementName(info.element))),
+       b.getNamedAttr("axes", b.getArrayAttr(names)),
+       b.getNamedAttr("pad", b.getI64IntegerAttr(info.pad))}));
+}
+
+func::FuncOp FunctionLowering::startProgram(KernelOp kernel,
+                                            const std::string &fingerprint,
+                                            StringRef label,
+                                            const std::string &schedule) {
+  std::string symbol = llvm::formatv("{0}_{1}_{2}_{3}", function.getName(),
+                                     level, position++, fingerprint);
+  auto program = func::FuncOp::create(b, kernel.getLoc(), symbol,
+                                      b.getFunctionType({}, {}));
+  program->setAttr("tile.label", b.getStringAttr(label));
+  program->setAttr("tile.schedule", b.getStringAttr(schedule));
+  program.addEntryBlock();
+  return program;
+}
+
+/// The kernel that runs before a flash kernel whose masks depend on data.
+LogicalResult FunctionLowering::measure(const KernelContext &kernel,
+                                        MeasuredKeys &keys) {
+  auto taken = [&](const std::string &name) {
+    return llvm::any_of(places, [&](auto &entry) {
+      return llvm::any_of(entry.second,
+                          [&](TensorInfo &t) { return t.name == name; });
+    });
+  };
+  std::string name = "bounds";
+  while (taken(name))
+    name += "_";
+  keys.bounds.name = name;
+  addTemporary(keys.bounds);
+  KernelOp op = kernel.kernel;
+  func::FuncOp program = startProgram(
+      op, llvm::formatv("keybounds_i32_{0}", keys.rows).str(),
+      "key bounds",
+      llvm::formatv("{0} rows a block, 512 keys a step, 1 warp", keys.rows).str());
+  Block *entry = &program.getBody().front();
+  ProgramBuilder p(OpBuilder::atBlockEnd(entry), program, axes);
+  if (failed(lowerMeasuredKeys(kernel, keys, p)))
+    return failure();
+  p.b.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(p.b, op.getLoc());
+  p.finish();
+  program->setAttr("tile.prediction", predictMeasuredKeys(kernel, keys));
+  return success();
+}
+
+LogicalResult FunctionLowering::lower(KernelOp kernel) {
   FailureOr<KernelKind> kind = classify(kernel);
   if (failed(kind))
     return failure();
   FailureOr<Schedule> schedule = readSchedule(kernel);
   if (failed(schedule))
     return failure();
-  std::string symbol = llvm::formatv(
-      "{0}_{1}_{2}_{3}", function.getName(), level, position,
-      kernelFingerprint(kernel, *kind, *schedule, tf32));
-  auto program = func::FuncOp::create(b, kernel.getLoc(), symbol,
-                                      b.getFunctionType({}, {}));
-  program->setAttr("tile.label", b.getStringAttr(kernel.getLabel()));
-  program->setAttr("tile.schedule",
-                   b.getStringAttr(describeSchedule(*schedule, *kind)));
-  Block *entry = program.addEntryBlock();
-  ProgramBuilder p(OpBuilder::atBlockEnd(entry), program, axes);
-
   KernelContext context{kernel,
                         axes,
                         [&](Value v) { return places[v].front(); },
@@ -235,6 +278,28 @@ LogicalResult FunctionLowering::lower(KernelOp kernel, unsigned position) {
                         },
                         *schedule,
                         tf32};
+  MeasuredKeys keys;
+  if (*kind == KernelKind::Flash) {
+    FailureOr<MeasuredKeys> planned = planMeasuredKeys(context);
+    if (failed(planned))
+      return failure();
+    keys = *planned;
+    context.measured = &keys;
+    if (!keys.empty() && failed(measure(context, keys)))
+      return failure();
+  }
+  func::FuncOp program = startProgram(
+      kernel, kernelFingerprint(kernel, *kind, *schedule, tf32),
+      kernel.getLabel(), describeSchedule(*schedule, *kind));
+  if (*kind == KernelKind::Flash)
+    program->setAttr(
+        "tile.choice",
+        b.getDictionaryAttr(
+            {b.getNamedAttr("problem",
+                            problemAttr(b, describeProblem(kernel, *kind, axes))),
+             b.getNamedAttr("schedule", scheduleAttr(b, *schedule))}));
+  Block *entry = &program.getBody().front();
+  ProgramBuilder p(OpBuilder::atBlockEnd(entry), program, axes);
   LogicalResult lowered = failure();
   switch (*kind) {
   case KernelKind::Pointwise:
@@ -262,8 +327,8 @@ LogicalResult FunctionLowering::lower(KernelOp kernel, unsigned position) {
 
 LogicalResult FunctionLowering::run() {
   nameTensors();
-  for (auto [i, kernel] : llvm::enumerate(function.getOps<KernelOp>()))
-    if (failed(lower(kernel, i)))
+  for (KernelOp kernel : function.getOps<KernelOp>())
+    if (failed(lower(kernel)))
       return failure();
   return success();
 }

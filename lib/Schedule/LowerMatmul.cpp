@@ -1,5 +1,6 @@
 //===- LowerMatmul.cpp - one matmul, and what rides on its result ---------===//
 
+#include "lib/Schedule/KeyBounds.h"
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/ScoreMasks.h"

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Schedule/KeyBounds.h"
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/OnlineSoftmax.h"
 #include "lib/Schedule/ScoreMasks.h"

@@ -34,7 +34,8 @@ def LowerKernelsPass : Pass<"attn-lower-kernels", "::mlir::ModuleOp"> {
     Replaces every function by one tile program for each of its kernels, in
     launch order, and records the tensors that travel between them in the module
     attribute `tile.temporaries`. Score and mask regions become ordinary
-    elementwise tile code.
+    elementwise tile code. A flash kernel whose masks depend on data gets a
+    second program before it, which finds their live keys (MeasuredKeys.h).
 
     Precondition: every `attn.kernel` has a `schedule`.
     Postcondition: only tile programs are left.

@@ -1,5 +1,6 @@
 //===- Predict.cpp - what a kernel will do, said beforehand ---------------===//
 
+#include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/Predict.h"
 
 #include "dialect/Attn/Attn.h"
@@ -60,6 +61,11 @@ static std::pair<double, double> countRegion(Operation *op) {
   return {plain, special};
 }
 
+/// Bytes of the measured bounds, a row of the scores.
+static double boundsBytes(const MeasuredKeys &keys) {
+  return 16.0 * double(keys.conditions.size()) / double(keys.rows);
+}
+
 ArrayAttr attn::predict(const KernelContext &context, KernelKind kind,
                         func::FuncOp program) {
   KernelOp kernel = context.kernel;
@@ -86,6 +92,10 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind,
   for (unsigned i = 0; i < kernel->getNumResults(); ++i)
     for (const TensorInfo &tensor : context.destinations(i))
       terms.add("bytesWritten", bytesOf(tensor.element), tensor.axes);
+
+  if (context.measured && !context.measured->empty())
+    terms.add("bytesRead", boundsBytes(*context.measured),
+              context.measured->bounds.axes);
 
   bool live = liveAxes || (kind == KernelKind::Flash &&
                            !kernel.getBody().getOps<MaskOp>().empty());
@@ -124,5 +134,43 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind,
     terms.list.push_back(terms.b.getDictionaryAttr(
         {terms.b.getNamedAttr("what", terms.b.getStringAttr("tensorUnit")),
          terms.b.getNamedAttr("unit", terms.b.getStringAttr(unit))}));
+  return terms.b.getArrayAttr(terms.list);
+}
+
+ArrayAttr attn::predictMeasuredKeys(const KernelContext &context,
+                                    const MeasuredKeys &keys) {
+  KernelOp kernel = context.kernel;
+  Terms terms{OpBuilder(kernel.getContext()), {}};
+  llvm::SetVector<Value> read;
+  auto visit = [&](auto &self, Value value) -> void {
+    Operation *op = value.getDefiningOp();
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      Operation *parent = argument.getOwner()->getParentOp();
+      if (!isa<func::FuncOp>(parent))
+        read.insert(parent->getOperand(parent->getNumOperands() -
+                                       argument.getOwner()->getNumArguments() +
+                                       argument.getArgNumber()));
+      return;
+    }
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        read.insert(operand);
+      else
+        self(self, operand);
+  };
+  double tests = 0;
+  for (const MaskRange &condition : keys.conditions) {
+    for (Value side : {condition.rowSide, condition.keySide})
+      if (side)
+        visit(visit, side);
+    tests += 9; // Two comparisons, five carried values, the tail.
+  }
+  for (Value tensor : read)
+    terms.add("bytesRead", bytesOf(cast<RankedTensorType>(tensor.getType())
+                                       .getElementType()),
+              axesOf(tensor));
+  terms.add("bytesWritten", boundsBytes(keys), keys.bounds.axes);
+  terms.add("scalarFlops", tests / double(keys.rows),
+            joined(keys.bounds.axes, {keys.key}));
   return terms.b.getArrayAttr(terms.list);
 }

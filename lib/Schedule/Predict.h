@@ -15,6 +15,10 @@ namespace attn {
 mlir::ArrayAttr predict(const KernelContext &kernel, KernelKind kind,
                         mlir::func::FuncOp program);
 
+/// The same for the kernel that measures a flash kernel's masks.
+mlir::ArrayAttr predictMeasuredKeys(const KernelContext &kernel,
+                                    const MeasuredKeys &keys);
+
 } // namespace attn
 
 #endif // ATTN_LIB_SCHEDULE_PREDICT_H

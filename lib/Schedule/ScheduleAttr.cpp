@@ -9,29 +9,26 @@
 using namespace mlir;
 using namespace attn;
 
-namespace {
-struct Field {
-  const char *name;
-  int64_t Schedule::*member;
-};
-} // namespace
-
-static constexpr Field kFields[] = {
-    {"rows", &Schedule::rows},     {"columns", &Schedule::columns},
-    {"out", &Schedule::outColumns}, {"depth", &Schedule::depth},
-    {"warps", &Schedule::warps},   {"vector", &Schedule::vector},
-    {"stages", &Schedule::stages}, {"groups", &Schedule::groups},
-    {"vote", &Schedule::vote},     {"turns", &Schedule::turns},
-    {"persistent", &Schedule::persistent},
-    {"producer", &Schedule::producer}, {"rotate", &Schedule::rotate},
-    {"staged", &Schedule::staged}};
-
 DictionaryAttr attn::scheduleAttr(OpBuilder &b, const Schedule &schedule) {
   SmallVector<NamedAttribute> fields;
-  for (const Field &field : kFields)
+  for (const ScheduleField &field : scheduleFields())
     fields.push_back(b.getNamedAttr(
         field.name, b.getI64IntegerAttr(schedule.*field.member)));
   return b.getDictionaryAttr(fields);
+}
+
+DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
+  auto entry = [&](const char *name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  return b.getDictionaryAttr({entry("contracted", problem.contracted),
+                              entry("columns", problem.columns),
+                              entry("bytes", problem.bytes),
+                              entry("f32", problem.f32),
+                              entry("work", problem.work),
+                              entry("boxes", problem.boxes),
+                              entry("captured", problem.captured),
+                              entry("uneven", problem.uneven)});
 }
 
 FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
@@ -39,7 +36,7 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
   if (!attribute)
     return kernel.emitError("has no schedule; run attn-choose-schedule first");
   Schedule schedule;
-  for (const Field &field : kFields)
+  for (const ScheduleField &field : scheduleFields())
     if (auto value = attribute.getAs<IntegerAttr>(field.name))
       schedule.*field.member = value.getInt();
   bool positive = schedule.rows > 0 && schedule.columns > 0 &&

@@ -8,6 +8,8 @@ namespace attn {
 
 /// `schedule = {rows = 128 : i64, ...}` on an attn.kernel.
 mlir::DictionaryAttr scheduleAttr(mlir::OpBuilder &b, const Schedule &schedule);
+/// What of a flash problem decides its schedule, under the names of its members.
+mlir::DictionaryAttr problemAttr(mlir::OpBuilder &b, const Problem &problem);
 /// Fails with an error on the kernel when the attribute is missing or wrong.
 mlir::FailureOr<Schedule> readSchedule(KernelOp kernel);
 

@@ -2,13 +2,22 @@
 #ifndef ATTN_LIB_SCHEDULE_SCOREMASKS_H
 #define ATTN_LIB_SCHEDULE_SCOREMASKS_H
 
-#include "lib/Schedule/KeyBounds.h"
+#include "lib/Analysis/MaskRange.h"
+#include "lib/Schedule/ProgramBuilder.h"
 
 #include "dialect/Attn/Attn.h"
 
 #include <optional>
 
 namespace attn {
+
+/// One mask on the way from the scores to the softmax. A mask whose minus
+/// infinity might not survive until the softmax cannot make a key dead, but it
+/// still must hold where a block is called fully live.
+struct ScoreMask {
+  MaskRange range;
+  bool killsKeys = true;
+};
 
 /// The constant a scale multiplies by, if it is one.
 std::optional<double> constantScale(ScaleOp scale);

@@ -77,7 +77,7 @@ func.func @half_reduction(%p: !tile.ptr<f16>, %n: i64)
   %zero = arith.constant 0 : i64
   %v = tile.view %p[%zero] size [%n, %n] stride [%n, %n] aligned 0 : !tile.ptr<f16>
   %a = tile.load %v[%zero, %zero] : !tile.view<f16> -> tensor<16x16xf16>
-  // expected-error @+1 {{reduces f32 only, not 'f16'}}
+  // expected-error @+1 {{reduces f32, i32 and i64 only, not 'f16'}}
   %r = tile.reduce add %a : tensor<16x16xf16> -> tensor<16x1xf16>
   return
 }
@@ -105,6 +105,19 @@ func.func @key_loop(%p: !tile.ptr<f16>, %n: i64)
   tile.for_keys full %n x %c left %n x %c right %n x %c of %n x %c step 16 {
   ^bb0(%t: i32, %n0: i64):
   }
+  return
+}
+
+// -----
+
+func.func @staged(%p: !tile.ptr<f32>, %n: i64)
+    attributes {tile.layout = #tile.accumulator<warps = 1, fragments = 1>, tile.grid = []} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %c = arith.constant dense<1.0> : tensor<16x16xf32>
+  %v = tile.view %p[%zero] size [%n, %n] stride [%n, %one] aligned 4 : !tile.ptr<f32>
+  // expected-error @+1 {{staged needs whole tiles of warp groups, a multiple of 8 columns}}
+  tile.store %c, %v[%zero, %zero] staged : tensor<16x16xf32>, !tile.view<f32>
   return
 }
 

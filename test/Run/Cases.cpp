@@ -13,9 +13,18 @@ using namespace attn::check;
 using reference::InputError;
 
 static constexpr const char *kKinds[] = {
-    "normal", "strided", "spread", "equal", "negative", "huge", "masked"};
+    "normal", "strided", "spread", "equal",  "negative",
+    "huge",   "masked",  "sliced", "jumps", "canary"};
 
 const char *attn::check::spelling(InputKind kind) { return kKinds[int(kind)]; }
+
+std::string attn::check::allInputKinds() {
+  std::string list = kKinds[0];
+  for (size_t i = 1; i < std::size(kKinds); ++i)
+    list += (i + 1 == std::size(kKinds) ? " or " : ", ") +
+            std::string(kKinds[i]);
+  return list;
+}
 
 std::optional<InputKind> attn::check::parseInputKind(const std::string &word) {
   for (int i = 0; i < int(std::size(kKinds)); ++i)
@@ -99,10 +108,12 @@ private:
   InputKind kindOf(int number) {
     // Normal as often as all others together.
     if (number % 2 == 0)
-      return number % 4 == 0 ? InputKind::Strided : InputKind::Normal;
+      return number % 8 == 0   ? InputKind::Strided
+             : number % 8 == 4 ? InputKind::Sliced
+                               : InputKind::Normal;
     static const InputKind kinds[] = {InputKind::Negative, InputKind::Huge,
                                       InputKind::Masked, InputKind::Spread,
-                                      InputKind::Equal};
+                                      InputKind::Equal, InputKind::Jumps};
     InputKind kind = kinds[(number / 2) % std::size(kinds)];
     return kind == InputKind::Masked && !hasMaskData(kernel) ? InputKind::Normal
                                                              : kind;

@@ -18,6 +18,10 @@ enum class InputKind {
   Negative, ///< All scores far below 0: a maximum that starts at 0 fails.
   Huge,     ///< All scores near -6e4.
   Masked,   ///< Data of masks that hides rows, a tile or everything.
+  Sliced,   ///< Normal, every tensor the inside of a larger one.
+  Jumps,    ///< Scores of each 64 keys e^44 (2^64) times the last ones', or
+            ///< such jumps up and down.
+  Canary,   ///< Integers whose result is exact: see Canary.h. Only on demand.
 };
 
 const char *spelling(InputKind kind);
@@ -51,7 +55,11 @@ struct CaseOptions {
 std::vector<Case> makeCases(const spec::Kernel &kernel,
                             const CaseOptions &options);
 
-/// Special.cpp: the inputs of a case.
+/// The names of all kinds, for messages: "normal, strided, ... or canary".
+std::string allInputKinds();
+
+/// Special.cpp: the inputs of a case. Throws reference::InputError when its
+/// kind means nothing for the kernel.
 reference::Inputs makeInputs(const spec::Kernel &kernel,
                              const reference::AxisLengths &lengths,
                              const Case &c);

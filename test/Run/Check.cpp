@@ -3,6 +3,7 @@
 #include "test/Run/Check.h"
 
 #include "lib/Reference/Compare.h"
+#include "test/Run/Canary.h"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,8 @@ using namespace attn::check;
 
 /// Rows judged of a large case; a smaller one is judged whole.
 static constexpr int64_t kPoints = 256, kWholeBelow = 2000;
+/// A canary looks at more rows: registers are wrong here and there.
+static constexpr int64_t kCanaryPoints = 2048;
 
 Expected::Expected(const spec::Kernel &kernel, const Case &c)
     : theCase(c), kernel(kernel),
@@ -31,6 +34,8 @@ const reference::Evaluation &Expected::results(bool tf32) {
     for (int64_t length : reference::shapeOf(kernel.results[0].type, lengths))
       elements *= length;
     options.points = elements > 64 * kWholeBelow ? kPoints : kWholeBelow;
+    if (theCase.kind == InputKind::Canary)
+      options.points = kCanaryPoints;
     evaluation = reference::evaluate(kernel, lengths, inputs, options);
   }
   return *evaluation;
@@ -55,19 +60,56 @@ public:
          Expected &expected)
       : device(device), program(program), level(level) {
     const Case &c = expected.theCase;
-    bool padded = c.kind == InputKind::Strided;
+    GuardedTensor::Layout layout =
+        c.kind == InputKind::Strided  ? GuardedTensor::Layout::Padded
+        : c.kind == InputKind::Sliced ? GuardedTensor::Layout::Sliced
+                                      : GuardedTensor::Layout::Dense;
     arguments.lengths = c.lengths;
     arguments.scalars = expected.inputs.scalars;
     for (const bundle::Tensor &tensor : program.tensors) {
       bool output = tensor.role == bundle::Role::Output;
       auto [at, isNew] = tensors.try_emplace(tensor.name, device, tensor,
-                                             c.lengths, padded, 0xff);
+                                             c.lengths, layout, 0xff);
       if (!output)
         at->second.upload(expected.inputs.tensors.at(tensor.name).data);
       arguments.tensors[tensor.name] = at->second.ref();
     }
     scratch = std::make_shared<runtime::Temporaries>(device, level, c.lengths);
     plan.emplace(device, program, level, code, arguments, scratch);
+    this->code = code;
+  }
+
+  /// Slices whose start, or whose rows, lie off 16 bytes: what was not refused
+  /// by an error that names the tensor, or "".
+  std::string takesUnaligned() {
+    for (const bundle::Tensor &tensor : program.tensors) {
+      int64_t element = runtime::elementBytes(tensor.dtype);
+      runtime::Arguments wrong = arguments;
+      runtime::TensorRef &ref = wrong.tensors.at(tensor.name);
+      ref.data = static_cast<char *>(ref.data) + element;
+      if (!refuses(wrong, tensor.name))
+        return fmt::format("a slice of {} that starts {} bytes off a multiple "
+                           "of {} was not refused (C12)",
+                           tensor.name, element, runtime::kAlignment);
+      // Rows of a known length are moved 16 bytes at a time.
+      size_t rank = tensor.axes.size();
+      const bundle::Axis *innermost = nullptr;
+      for (const bundle::Axis &axis : program.axes)
+        if (rank > 1 && axis.name == tensor.axes.back())
+          innermost = &axis;
+      bool inPieces = innermost && innermost->extent &&
+                      *innermost->extent * element % runtime::kAlignment == 0;
+      if (!inPieces || arguments.lengths.at(tensor.axes[rank - 2]) < 2)
+        continue;
+      wrong = arguments;
+      for (size_t i = 0; i + 1 < rank; ++i) // Outer ones grow along.
+        ++wrong.tensors.at(tensor.name).strides[i];
+      if (!refuses(wrong, tensor.name))
+        return fmt::format("a stride of {} that is no multiple of {} bytes was "
+                           "not refused (C12)",
+                           tensor.name, runtime::kAlignment);
+    }
+    return "";
   }
 
   /// `outside` fills temporaries before the launch.
@@ -100,12 +142,36 @@ public:
     return "";
   }
 
+  /// Of one more launch: threads and buffers that live on are there already.
+  ExtraMemory extraMemory() {
+    ExtraMemory memory;
+    memory.workspace = workspaceBytes(level, arguments.lengths);
+    std::optional<int64_t> peak = peakRise([&] {
+      plan->launch();
+      device.synchronize();
+    });
+    if (level.target == "cpu")
+      memory.peak = peak;
+    return memory;
+  }
+
   GuardedTensor &tensor(const std::string &name) { return tensors.at(name); }
 
 private:
+  bool refuses(const runtime::Arguments &wrong, const std::string &name) {
+    try {
+      runtime::Plan plan(device, program, level, code, wrong, scratch);
+    } catch (const runtime::LaunchError &error) {
+      std::string why = error.what();
+      return why.find(name) != std::string::npos;
+    }
+    return false;
+  }
+
   runtime::Device &device;
   const bundle::Program &program;
   const bundle::Level &level;
+  std::shared_ptr<runtime::Code> code;
   std::map<std::string, GuardedTensor> tensors;
   runtime::Arguments arguments;
   std::shared_ptr<runtime::Temporaries> scratch;
@@ -139,9 +205,12 @@ static std::string unwritten(const reference::ResultSamples &samples,
   return "";
 }
 
-static std::string compareAll(const bundle::Program &program,
-                              Expected &expected, bool tf32,
+static std::string compareAll(const bundle::Level &level, Expected &expected,
                               const Outputs &outputs, double &worstRatio) {
+  bool tf32 = usesTf32(level);
+  bool canary = expected.theCase.kind == InputKind::Canary &&
+                canaryIsExact(level);
+  const Scores scores(expected.kernel, expected.lengths);
   for (const reference::ResultSamples &samples :
        expected.results(tf32).results) {
     reference::HostTensor actual;
@@ -153,6 +222,10 @@ static std::string compareAll(const bundle::Program &program,
     if (!c.pass)
       return fmt::format("{} ({} of {} elements)", c.why, c.failed, c.checked);
     if (std::string why = unwritten(samples, actual); !why.empty())
+      return why;
+    if (!canary || samples.name != scores.result)
+      continue;
+    if (std::string why = canaryFailure(samples, actual); !why.empty())
       return why;
   }
   return "";
@@ -200,7 +273,8 @@ Outcome attn::check::checkLevel(runtime::Device &device,
                                 const bundle::Program &program,
                                 const bundle::Level &level,
                                 const std::shared_ptr<runtime::Code> &code,
-                                Expected &expected) {
+                                Expected &expected,
+                                const RunOptions &options) {
   Outcome outcome;
   std::optional<Runner> runner;
   try {
@@ -210,13 +284,24 @@ Outcome attn::check::checkLevel(runtime::Device &device,
     return outcome;
   }
   Outputs outputs = runner->launch(0xff);
-  outcome.failure = compareAll(program, expected, usesTf32(level), outputs,
-                               outcome.worstRatio);
+  outcome.failure = compareAll(level, expected, outputs, outcome.worstRatio);
   if (!outcome.failure.empty())
     return outcome;
   outcome.failure = runner->damaged(expected.inputs);
   if (!outcome.failure.empty())
     return outcome;
+  if (expected.theCase.kind == InputKind::Sliced)
+    if (outcome.failure = runner->takesUnaligned(); !outcome.failure.empty())
+      return outcome;
+  if (options.memory)
+    outcome.memory = runner->extraMemory();
+  for (int i = 1; i < options.repeats; ++i)
+    if (std::string at = firstDifference(outputs, runner->launch(0xff));
+        !at.empty()) {
+      outcome.failure = fmt::format("run {} of {} differs in {} (C10)", i + 1,
+                                    options.repeats, at);
+      return outcome;
+    }
   Outputs again = runner->launch(0x00);
   if (std::string at = firstDifference(outputs, again); !at.empty()) {
     outcome.failure = fmt::format("a second run differs in {} (C10)", at);

@@ -13,20 +13,31 @@ static constexpr int64_t kMargin = 4096;
 
 GuardedTensor::GuardedTensor(runtime::Device &device,
                              const bundle::Tensor &tensor,
-                             const runtime::Lengths &lengths, bool padded,
+                             const runtime::Lengths &lengths, Layout layout,
                              uint8_t guard)
     : device(device), element(runtime::elementBytes(tensor.dtype)),
-      guard(guard) {
+      begin(kMargin), guard(guard) {
   for (const std::string &axis : tensor.axes)
     shape.push_back(lengths.at(axis));
   strides = runtime::denseStrides(tensor, lengths);
-  if (padded) {
+  int64_t unit = runtime::kAlignment / element, next = 1;
+  if (layout == Layout::Padded) {
     // Each row and each slab of rows ends in a gap of at least 16 bytes.
-    int64_t unit = runtime::kAlignment / element, next = 1;
     for (size_t i = shape.size(); i-- > 0;) {
       strides[i] = next;
       next =
           (next * std::max<int64_t>(shape[i], 1) + 2 * unit - 1) / unit * unit;
+    }
+  }
+  if (layout == Layout::Sliced) {
+    // One more element before and after along each axis, 16 bytes of them along
+    // the innermost: a slice that starts elsewhere is refused.
+    for (size_t i = shape.size(); i-- > 0;) {
+      bool innermost = i + 1 == shape.size();
+      strides[i] = next;
+      begin += next * (innermost ? unit : 1) * element;
+      int64_t length = std::max<int64_t>(shape[i], 1);
+      next *= innermost ? (length + 3 * unit - 1) / unit * unit : length + 2;
     }
   }
   int64_t count = 1, last = 0;
@@ -36,12 +47,12 @@ GuardedTensor::GuardedTensor(runtime::Device &device,
   }
   denseBytes = count * element;
   rowBytes = shape.empty() ? element : shape.back() * element;
-  spanBytes = count ? (last + 1) * element : 0;
-  buffer = runtime::Buffer(device, spanBytes + 2 * kMargin);
+  int64_t spanBytes = count ? (last + 1) * element : 0;
+  buffer = runtime::Buffer(device, begin + spanBytes + kMargin);
 }
 
 runtime::TensorRef GuardedTensor::ref() const {
-  return {static_cast<char *>(buffer.data()) + kMargin, strides};
+  return {static_cast<char *>(buffer.data()) + begin, strides};
 }
 
 template <typename F> void GuardedTensor::forEachRow(F f) const {
@@ -64,7 +75,7 @@ template <typename F> void GuardedTensor::forEachRow(F f) const {
 void GuardedTensor::upload(const std::vector<std::byte> &values) {
   image.assign(size_t(buffer.bytes()), std::byte(guard));
   forEachRow([&](int64_t to, int64_t from) {
-    std::memcpy(image.data() + kMargin + to, values.data() + from,
+    std::memcpy(image.data() + begin + to, values.data() + from,
                 size_t(rowBytes));
   });
   device.copyIn(buffer.data(), image.data(), buffer.bytes());
@@ -79,7 +90,7 @@ std::vector<std::byte> GuardedTensor::download() {
   device.copyOut(image.data(), buffer.data(), buffer.bytes());
   std::vector<std::byte> values(static_cast<size_t>(denseBytes));
   forEachRow([&](int64_t from, int64_t to) {
-    std::memcpy(values.data() + to, image.data() + kMargin + from,
+    std::memcpy(values.data() + to, image.data() + begin + from,
                 size_t(rowBytes));
   });
   return values;
@@ -92,7 +103,7 @@ bool GuardedTensor::intact() const {
   };
   int64_t done = 0; // End of what is known to be clean or an element.
   std::vector<int64_t> rows;
-  forEachRow([&](int64_t at, int64_t) { rows.push_back(kMargin + at); });
+  forEachRow([&](int64_t at, int64_t) { rows.push_back(begin + at); });
   std::sort(rows.begin(), rows.end());
   for (int64_t row : rows) {
     if (!clean(done, row))

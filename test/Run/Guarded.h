@@ -12,9 +12,13 @@ namespace attn::check {
 /// an end poisons the result (C6). Writing past an end is found by `intact`.
 class GuardedTensor {
 public:
-  /// `padded`: rows lie further apart than they must.
+  enum class Layout {
+    Dense,
+    Padded, ///< Rows lie further apart than they must.
+    Sliced, ///< The inside of a tensor that is longer along every axis.
+  };
   GuardedTensor(runtime::Device &device, const bundle::Tensor &tensor,
-                const runtime::Lengths &lengths, bool padded, uint8_t guard);
+                const runtime::Lengths &lengths, Layout layout, uint8_t guard);
 
   runtime::TensorRef ref() const;
   /// Writes the dense `values` and all guards.
@@ -32,7 +36,8 @@ private:
 
   runtime::Device &device;
   std::vector<int64_t> shape, strides;
-  int64_t element, rowBytes, denseBytes, spanBytes;
+  int64_t element, rowBytes, denseBytes;
+  int64_t begin; ///< Offset of element 0 in the buffer, in bytes.
   uint8_t guard;
   runtime::Buffer buffer;
   std::vector<std::byte>

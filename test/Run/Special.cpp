@@ -1,6 +1,8 @@
 //===- Special.cpp - inputs that try a kernel -----------------------------===//
 
+#include "test/Run/Canary.h"
 #include "test/Run/Cases.h"
+#include "test/Run/Scores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,86 +12,44 @@ using namespace attn;
 using namespace attn::check;
 using reference::HostTensor;
 using reference::Inputs;
-using spec::Expr;
-using spec::ExprKind;
-
-namespace {
-/// The matmul of queries and keys, and the constant its scores are scaled by.
-struct Scores {
-  const Expr *matmul = nullptr;
-  const Expr *factor = nullptr;
-
-  explicit Scores(const spec::Kernel &kernel) {
-    for (const spec::Statement &statement : kernel.body)
-      visit(*statement.value);
-  }
-  void visit(const Expr &expr) {
-    if (expr.kind == ExprKind::Matmul && !matmul &&
-        expr.operands[0]->kind == ExprKind::Argument &&
-        expr.operands[1]->kind == ExprKind::Argument)
-      matmul = &expr;
-    if (expr.kind == ExprKind::Scale && !factor)
-      factor = expr.operands[1].get();
-    for (const auto &operand : expr.operands)
-      visit(*operand);
-  }
-};
-} // namespace
-
-/// Value of a constant factor; 1 for what this does not know.
-static double constant(const Expr &expr,
-                       const reference::AxisLengths &lengths) {
-  switch (expr.kind) {
-  case ExprKind::IntLiteral:
-    return double(expr.integer);
-  case ExprKind::FloatLiteral:
-    return expr.real;
-  case ExprKind::AxisLength:
-    return double(lengths[size_t(expr.ref)]);
-  case ExprKind::Unary: {
-    double x = constant(*expr.operands[0], lengths);
-    if (expr.op == spec::Op::Neg)
-      return -x;
-    return expr.op == spec::Op::Rsqrt ? 1 / std::sqrt(x) : x;
-  }
-  default:
-    return 1;
-  }
-}
-
 /// Sets element 0 along `axis` of a tensor everywhere.
 static void setFirst(HostTensor &tensor, const spec::Type &type, int axis,
                      double value) {
-  int64_t inner = 1, length = 1;
-  for (size_t i = type.axes.size(); i-- > 0;) {
-    if (type.axes[i] == axis) {
-      length = tensor.shape[i];
-      break;
-    }
-    inner *= tensor.shape[i];
-  }
+  Along along(tensor, type, axis);
   for (int64_t e = 0; e < tensor.elements(); ++e)
-    if (e / inner % length == 0)
+    if (along.at(e) == 0)
       tensor.set(e, value);
 }
 
 /// Moves every scaled score down by about `depth`.
-static void lowerScores(const spec::Kernel &kernel,
-                        const reference::AxisLengths &lengths, double depth,
-                        Inputs &inputs) {
-  Scores scores(kernel);
-  if (!scores.matmul)
+static void lowerScores(const Scores &scores, double depth, Inputs &inputs) {
+  if (!scores.queries || scores.factor == 0)
     return;
-  double factor = scores.factor ? constant(*scores.factor, lengths) : 1;
-  if (factor == 0)
+  double size = std::sqrt(depth / std::fabs(scores.factor));
+  setFirst(inputs.tensors.at(scores.queries->name), scores.queries->type,
+           scores.over, scores.factor > 0 ? -size : size);
+  setFirst(inputs.tensors.at(scores.keys->name), scores.keys->type, scores.over,
+           size);
+}
+
+/// Moves the scaled scores of each 64 keys by a multiple of 64 ln 2: up by one
+/// every time, or up and down.
+static void jump(const Scores &scores, uint64_t seed, Inputs &inputs) {
+  if (!scores.queries || scores.factor == 0 || scores.keyAxis < 0)
     return;
-  double size = std::sqrt(depth / std::fabs(factor));
-  for (size_t side : {0, 1}) {
-    const spec::Argument &argument =
-        kernel.arguments[size_t(scores.matmul->operands[side]->ref)];
-    double sign = side == 0 && factor > 0 ? -1 : 1;
-    setFirst(inputs.tensors.at(argument.name), argument.type,
-             scores.matmul->ref, sign * size);
+  constexpr double kJump = 44.4, kQuery = 4;
+  bool ascending = seed % 2 == 0;
+  setFirst(inputs.tensors.at(scores.queries->name), scores.queries->type,
+           scores.over, kQuery);
+  HostTensor &keys = inputs.tensors.at(scores.keys->name);
+  Along over(keys, scores.keys->type, scores.over),
+      key(keys, scores.keys->type, scores.keyAxis);
+  for (int64_t e = 0; e < keys.elements(); ++e) {
+    if (over.at(e) != 0)
+      continue;
+    int64_t block = key.at(e) / 64;
+    int64_t jumps = ascending ? block : block * 5 % 7;
+    keys.set(e, double(jumps) * kJump / kQuery / scores.factor);
   }
 }
 
@@ -135,24 +95,29 @@ Inputs attn::check::makeInputs(const spec::Kernel &kernel,
   Inputs inputs = reference::makeInputs(kernel, lengths, options);
   switch (c.kind) {
   case InputKind::Negative:
-    lowerScores(kernel, lengths, 60, inputs);
+    lowerScores(Scores(kernel, lengths), 60, inputs);
     break;
   case InputKind::Huge:
-    lowerScores(kernel, lengths, 6e4, inputs);
+    lowerScores(Scores(kernel, lengths), 6e4, inputs);
     break;
   case InputKind::Masked:
     hide(kernel, c.seed, inputs);
     break;
   case InputKind::Equal:
-    if (Scores scores(kernel); scores.matmul) {
-      const spec::Argument &q =
-          kernel.arguments[size_t(scores.matmul->operands[0]->ref)];
-      HostTensor &tensor = inputs.tensors.at(q.name);
+    if (Scores scores(kernel, lengths); scores.queries) {
+      HostTensor &tensor = inputs.tensors.at(scores.queries->name);
       std::fill(tensor.data.begin(), tensor.data.end(), std::byte(0));
     }
     break;
+  case InputKind::Jumps:
+    jump(Scores(kernel, lengths), c.seed, inputs);
+    break;
+  case InputKind::Canary:
+    fillCanary(kernel, Scores(kernel, lengths), c.seed, inputs);
+    break;
   case InputKind::Normal:
   case InputKind::Strided:
+  case InputKind::Sliced:
   case InputKind::Spread:
     break;
   }

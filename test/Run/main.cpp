@@ -40,6 +40,7 @@ struct Options {
   int threads = 0;
   double seconds = 0;
   CaseOptions cases;
+  RunOptions run;
 };
 
 class UsageError : public std::runtime_error {
@@ -157,7 +158,8 @@ private:
   bool one(const std::string &folder, const bundle::Program &program,
            const LoadedLevel &loaded, Expected &expected) {
     Outcome outcome =
-        checkLevel(device, program, *loaded.level, loaded.code, expected);
+        checkLevel(device, program, *loaded.level, loaded.code, expected,
+                   options.run);
     std::string &what = outcome.failure;
     if (!outcome.cannotRun.empty()) {
       // Too little memory for an unfused level's score matrix is no fault.
@@ -169,6 +171,16 @@ private:
       what = "the launch was refused: " + outcome.cannotRun;
     }
     worst = std::max(worst, outcome.worstRatio);
+    if (outcome.memory) {
+      progress("");
+      fmt::print("{} {}: {} bytes besides arguments and results (temporaries "
+                 "{}, rise while it ran {}) -- {}\n",
+                 program.name, loaded.level->name, outcome.memory->total(),
+                 outcome.memory->workspace,
+                 outcome.memory->peak ? std::to_string(*outcome.memory->peak)
+                                      : "not measured",
+                 expected.theCase.options());
+    }
     if (what.empty()) {
       ++passed;
       return true;
@@ -247,10 +259,8 @@ static int run(Options &options) {
   if (!options.input.empty()) {
     options.cases.kind = parseInputKind(options.input);
     if (!options.cases.kind)
-      throw UsageError(fmt::format("--input: '{}' is unknown; use normal, "
-                                   "strided, spread, equal, negative, huge or "
-                                   "masked",
-                                   options.input));
+      throw UsageError(fmt::format("--input: '{}' is unknown; use {}",
+                                   options.input, allInputKinds()));
   }
   for (int64_t length : options.cases.lengths)
     if (length < 0)
@@ -292,7 +302,12 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--seed", options.cases.seed, "seed of the grid");
   app.add_option("--input", options.input,
-                 "normal, strided, spread, equal, negative, huge or masked");
+                 allInputKinds() + "; left out, a mixture");
+  app.add_option("--repeats", options.run.repeats,
+                 "launches of each case that must agree bit by bit")
+      ->check(CLI::Range(1, 100000));
+  app.add_flag("--memory", options.run.memory,
+               "print the memory each launch needs besides its arguments");
   app.add_option("--bind", options.bindTexts, "fixed lengths and scalars");
   app.add_option("--work", options.cases.work,
                  "multiply-adds of a case, above which it gets fewer heads")

@@ -62,6 +62,12 @@ static Manifest example() {
       Stamps{1024, 8192, {"setup", "load_wait"}, {"producer", "consumer 1"}};
   stamped.files = {{"ptx", "demo.sm_80.naive.timeline.ptx"}};
   level.timeline = {stamped};
+  Level variant = level;
+  variant.timeline.clear();
+  variant.schedule = "columns=32";
+  variant.kernels[0].choice = Choice{{{"contracted", 64}}, {{"columns", 32}}};
+  variant.files = {{"ptx", "demo.sm_80.naive.v1.ptx"}};
+  level.variants = {variant};
   p.levels = {level};
   m.programs = {p};
   return m;
@@ -85,12 +91,36 @@ TEST(Manifest, RoundTripKeepsEveryField) {
   EXPECT_EQ(k.args[7].box, (std::vector<int64_t>{64, 192, 1, 1}));
   EXPECT_EQ(k.args[8].kind, Arg::Kind::Scheduler);
   EXPECT_EQ(k.persistent, 1);
+  EXPECT_FALSE(k.choice);
+  const Level &variant = again.programs[0].levels[0].variants.at(0);
+  EXPECT_EQ(variant.schedule, "columns=32");
+  EXPECT_EQ(variant.kernels[0].choice->problem.at("contracted"), 64);
+  EXPECT_EQ(variant.kernels[0].choice->schedule.at("columns"), 32);
+  EXPECT_EQ(variant.files.at("ptx"), "demo.sm_80.naive.v1.ptx");
   EXPECT_FALSE(k.stamps);
   const Level &stamped = again.programs[0].levels[0].timeline.at(0);
   EXPECT_EQ(stamped.kernels[0].args[9].kind, Arg::Kind::Timeline);
   EXPECT_EQ(stamped.kernels[0].stamps->steps, 8192);
   EXPECT_EQ(stamped.kernels[0].stamps->phases[1], "load_wait");
   EXPECT_EQ(stamped.kernels[0].stamps->roles[1], "consumer 1");
+}
+
+TEST(Manifest, ALevelInsideALevelIsTheLast) {
+  Manifest m = example();
+  Level &level = m.programs[0].levels[0];
+  level.variants[0].variants = {level.variants[0]};
+  try {
+    fromJson(toJson(m));
+    FAIL();
+  } catch (const std::runtime_error &error) {
+    EXPECT_NE(std::string(error.what()).find("a level inside a level holds none"),
+              std::string::npos)
+        << error.what();
+  }
+  // Names are checked in there as well.
+  m = example();
+  m.programs[0].levels[0].variants[0].kernels[0].grid[0].axis = "Z";
+  EXPECT_THROW(fromJson(toJson(m)), std::runtime_error);
 }
 
 static std::string errorOf(const std::string &text) {

@@ -74,6 +74,9 @@ TEST(Choose, SoftmaxRowsShrinkWhenTheScoresNeedRegisters) {
   EXPECT_EQ(chosen(problem, gpu()).columns, 2048);
   problem.work = 13;
   EXPECT_EQ(chosen(problem, gpu()).columns, 512);
+  problem.work = 11;
+  problem.uneven = true; // Bounds of live keys take some as well.
+  EXPECT_EQ(chosen(problem, gpu()).columns, 512);
   EXPECT_EQ(chosen(problem, cpu()).columns, 1024);
 }
 
@@ -274,6 +277,69 @@ TEST(Groups, EveryWidthHasAScheduleThatFits) {
         EXPECT_EQ(s.vote, 1);
         EXPECT_GE(s.persistent, 1);
       }
+}
+
+TEST(Groups, PipelinedBringsItsOwnTilesOrKeepsTheOldForm) {
+  ScheduleTarget target{Unit::Wgmma, 227 * 1024, /*pipelined=*/true};
+  for (int64_t depth : {8, 40, 64, 96, 128, 192, 256})
+    for (int64_t width : {8, 64, 128, 192, 256}) {
+      Problem p = boxed(depth, width, true);
+      Schedule s = chosen(p, target);
+      EXPECT_EQ(checkGroups(p, s, 227 * 1024), "") << depth << "/" << width;
+      EXPECT_EQ(s.producer, 0);
+      EXPECT_GE(s.stages, 2);
+      p.boxes = false;
+      EXPECT_EQ(chosen(p, target).groups, 0);
+    }
+}
+
+TEST(Groups, MatmulsOfUnfusedLevels) {
+  ScheduleTarget target{Unit::Wgmma, 227 * 1024, false};
+  Problem scores;
+  scores.kind = KernelKind::Matmul;
+  scores.boxes = scores.resultRows = true;
+  scores.resultBytes = 4;
+  for (int64_t depth : {8, 40, 64, 96, 128, 256}) {
+    scores.contracted = depth;
+    Schedule s = chosen(scores, target);
+    EXPECT_EQ(s.groups, 2) << depth;
+    EXPECT_EQ(s.staged, 1);
+    EXPECT_GE(s.stages, 2) << depth; // The next tile arrives under this one.
+    expectWellFormed(scores, s, target);
+  }
+  Problem values;
+  values.kind = KernelKind::Matmul;
+  values.boxes = values.resultRows = true;
+  for (int64_t width : {8, 40, 64, 96, 128, 192, 256, 512}) {
+    values.columns = width;
+    Schedule s = chosen(values, target);
+    // 64 x 256 sums do not fit the registers of four groups.
+    EXPECT_EQ(s.groups, s.columns <= 128 ? 4 : 2) << width;
+    EXPECT_LE(s.columns, 256);
+    EXPECT_GE(s.stages, 3) << width;
+    expectWellFormed(values, s, target);
+  }
+  values.boxes = false; // Rows that no tensor map covers.
+  EXPECT_EQ(chosen(values, target).groups, 0);
+}
+
+TEST(Groups, FieldsThatOneLevelDoesNotHave) {
+  Problem p = boxed(64, 64, false);
+  Schedule roles = std::get<Schedule>(chooseHopper(p));
+  EXPECT_EQ(applyOverrides("rotate=0", roles), "");
+  EXPECT_EQ(checkGroups(p, roles, 227 * 1024),
+            "level specialized always rotates its loop; use level pipelined for "
+            "rotate=0");
+  Schedule own = chosen(p, {Unit::Wgmma, 227 * 1024, true});
+  EXPECT_EQ(applyOverrides("rotate=0", own), "");
+  EXPECT_EQ(checkGroups(p, own, 227 * 1024), "");
+  for (const char *text : {"turns=1", "persistent=1", "stages=1"}) {
+    Schedule s = own;
+    EXPECT_EQ(applyOverrides(text, s), "");
+    EXPECT_NE(checkGroups(p, s, 227 * 1024).find("use level specialized"),
+              std::string::npos)
+        << text;
+  }
 }
 
 TEST(Groups, WhatHasNoScheduleSaysWhyAndWhatElse) {

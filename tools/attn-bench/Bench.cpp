@@ -8,6 +8,7 @@
 #include "lib/Reference/Inputs.h"
 #include "lib/Reference/Live.h"
 #include "tools/attn-bench/Judge.h"
+#include "tools/attn-bench/Loaded.h"
 
 #include <fmt/format.h>
 
@@ -96,51 +97,24 @@ private:
     out.spans.emplace_back();
   }
 
-  /// Copies of the arguments, together larger than the cache where that is
-  /// cheap; what they leave of it is flushed on a GPU.
   void prepare() {
     progress("copying inputs");
-    int64_t bytes =
-        std::max<int64_t>(argumentBytes(input.program, binds.lengths), 1);
-    int64_t wanted = 2 * out.results.roofs.cacheBytes;
-    int64_t room = device.freeBytes() / 4 / bytes;
-    int64_t count =
-        std::clamp<int64_t>((wanted + bytes - 1) / bytes, 1,
-                            std::max<int64_t>(1, std::min<int64_t>(room, 4)));
-    for (int64_t i = 0; i < count; ++i)
-      sets.push_back(
-          std::make_unique<ArgumentSet>(device, input.program, binds, inputs));
+    copies = copyArguments(device, input.program, binds, inputs,
+                           out.results.roofs.cacheBytes);
     timing.warmup = options.warmup;
     timing.repeats = options.repeats;
-    if (gpu && count * bytes < wanted)
-      timing.flushBytes = wanted;
+    timing.flushBytes = copies.flushBytes;
   }
 
-  /// A level on every copy of the arguments.
-  struct Loaded {
-    std::shared_ptr<runtime::Code> code;
-    std::shared_ptr<runtime::Temporaries> temporaries;
-    std::vector<std::unique_ptr<runtime::Plan>> plans;
-    std::vector<runtime::Plan *> list;
-  };
-  Loaded load(const bundle::Level &level) {
+  LoadedLevel load(const bundle::Level &level) {
     progress(fmt::format("{}: loading", level.name));
-    Loaded loaded;
-    loaded.code = device.load(level, input.folder);
-    loaded.temporaries =
-        std::make_shared<runtime::Temporaries>(device, level, binds.lengths);
-    for (std::unique_ptr<ArgumentSet> &set : sets) {
-      loaded.plans.push_back(std::make_unique<runtime::Plan>(
-          device, input.program, level, loaded.code, set->arguments(),
-          loaded.temporaries));
-      loaded.list.push_back(loaded.plans.back().get());
-    }
-    return loaded;
+    return loadLevel(device, input.folder, input.program, level, binds.lengths,
+                     copies);
   }
 
   void runLevel(const bundle::Level &level, LevelResult &result,
                 std::vector<Span> &spans) {
-    Loaded loaded;
+    LoadedLevel loaded;
     try {
       loaded = load(level);
       result.codeKind = loaded.code->kind();
@@ -161,7 +135,7 @@ private:
         judge = std::make_unique<Judge>(*input.kernel, lengths, inputs,
                                         options.seed);
       Verdict verdict =
-          judge->judge(device, *list[0], *sets[0], usesTf32(level));
+          judge->judge(device, *list[0], *copies.sets[0], usesTf32(level));
       result.error = verdict.error;
       result.check = verdict.pass ? Check::Passed : Check::Failed;
       if (!verdict.pass) {
@@ -196,7 +170,7 @@ private:
     if (!result.measured)
       return; // Its own failure is told.
     const bundle::Level &stamped = level.timeline.front();
-    Loaded plain = load(level), recording;
+    LoadedLevel plain = load(level), recording;
     try {
       recording = load(stamped);
     } catch (const runtime::LaunchError &error) {
@@ -205,7 +179,7 @@ private:
     }
     progress(fmt::format("{}: recording phases", level.name));
     if (options.check) {
-      Verdict verdict = judge->judge(device, *recording.list[0], *sets[0],
+      Verdict verdict = judge->judge(device, *recording.list[0], *copies.sets[0],
                                      usesTf32(level));
       if (!verdict.pass) {
         result.check = Check::Failed;
@@ -219,7 +193,7 @@ private:
       if (!stamps || result.kernels[k].blocks == 0)
         continue;
       size_t turn = 0;
-      auto launch = [&](Loaded &which) {
+      auto launch = [&](LoadedLevel &which) {
         which.list[turn++ % which.list.size()]->launch(k);
       };
       PairTiming cost = timePair(
@@ -261,7 +235,7 @@ private:
         if (!result.measured || result.launches == 0 ||
             !(counting ? noCounters : noActivity).empty())
           continue;
-        Loaded loaded = load(input.program.levels[i]);
+        LoadedLevel loaded = load(input.program.levels[i]);
         device.synchronize();
         progress(fmt::format("{}: {}", result.name,
                              counting ? "counting" : "recording"));
@@ -341,14 +315,6 @@ private:
           *result.registers, *result.sharedBytes);
   }
 
-  static bool usesTf32(const bundle::Level &level) {
-    return std::any_of(level.kernels.begin(), level.kernels.end(),
-                       [](const bundle::Kernel &kernel) {
-                         const std::string &unit = kernel.prediction.tensorUnit;
-                         return unit.find("tf32") != std::string::npos;
-                       });
-  }
-
   const Options &options;
   Input &input;
   runtime::Device &device;
@@ -357,7 +323,7 @@ private:
   RunBinds binds;
   reference::AxisLengths lengths;
   reference::Inputs inputs;
-  std::vector<std::unique_ptr<ArgumentSet>> sets;
+  ArgumentCopies copies;
   TimingOptions timing;
   std::unique_ptr<Judge> judge;
   BenchResults out;

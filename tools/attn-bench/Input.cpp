@@ -101,6 +101,10 @@ static void compileSpec(const Options &options, int capability, Input &input) {
     arguments.push_back("--schedule=" + options.schedule);
   if (options.timeline)
     arguments.push_back("--timeline");
+  if (options.tune)
+    arguments.push_back("--schedules=" + (options.schedules.empty()
+                                              ? std::string("search")
+                                              : options.schedules));
   runCompiler(arguments);
 }
 
@@ -225,8 +229,8 @@ Input attn::bench::openInput(const Options &options, int capability) {
   if (!fs::exists(status))
     throw InputError(fmt::format("no such file or folder: {}", options.input));
   if (fs::is_directory(status)) {
-    if (options.tf32 || !options.schedule.empty())
-      throw InputError("--tf32 and --schedule are for specs: the code of a "
+    if (options.tf32 || !options.schedule.empty() || !options.schedules.empty())
+      throw InputError("--tf32, --schedule and --schedules are for specs: the code of a "
                        "bundle is made; give them to attnc");
     input.folder = options.input;
     if (!fs::exists(fs::path(options.input) / "manifest.json", error))

@@ -45,3 +45,11 @@ Verdict Judge::judge(runtime::Device &device, runtime::Plan &plan,
   }
   return verdict;
 }
+
+bool attn::bench::usesTf32(const bundle::Level &level) {
+  return std::any_of(level.kernels.begin(), level.kernels.end(),
+                     [](const bundle::Kernel &kernel) {
+                       const std::string &unit = kernel.prediction.tensorUnit;
+                       return unit.find("tf32") != std::string::npos;
+                     });
+}

@@ -16,6 +16,9 @@ struct Verdict {
   std::string why;  ///< Of the first result that fails.
 };
 
+/// Whether a kernel of the level rounds its operands to tf32.
+bool usesTf32(const bundle::Level &level);
+
 /// Judges any level of one program at one size. The reference is evaluated at
 /// sampled points the first time it is needed, once with and once without tf32.
 class Judge {

@@ -27,6 +27,10 @@ Examples:
   attn-bench bundle/ --target=cuda --json out.json --trace out.trace.json
       a bundle made by attnc on another machine; the trace opens in Perfetto
 
+  attn-bench kernels/causal.attn --tune --levels=specialized --at M=1024,N=1024
+      --at M=4096,N=4096
+      the schedules near the compiler's choice, at two lengths
+
   attn-bench --compare before.json after.json
   attn-bench --compare run.json:flash run.json:pipelined
       two runs, or two levels of one: the change and whether it is significant
@@ -43,17 +47,17 @@ static bool looksLikeInput(const std::string &text) {
 }
 
 /// Adds "B=4,H=16" to `binds`.
-static void addBinds(const std::string &text,
+static void addBinds(const std::string &option, const std::string &text,
                      std::map<std::string, std::string> &binds) {
   for (const std::string &item : CLI::detail::split(text, ',')) {
     size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == item.size())
       throw InputError(fmt::format(
-          "--bind: '{}' is not NAME=VALUE; write --bind B=4,H=16", item));
+          "{0}: '{1}' is not NAME=VALUE; write {0} B=4,H=16", option, item));
     std::string name = item.substr(0, equals);
     auto [it, isNew] = binds.emplace(name, item.substr(equals + 1));
     if (!isNew && it->second != item.substr(equals + 1))
-      throw InputError(fmt::format("--bind: {} is given twice, as {} and {}",
+      throw InputError(fmt::format("{}: {} is given twice, as {} and {}", option,
                                    name, it->second, item.substr(equals + 1)));
   }
 }
@@ -66,7 +70,7 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       "measured profile."};
   app.name("attn-bench");
   app.footer(kExamples);
-  std::vector<std::string> binds, levels;
+  std::vector<std::string> binds, levels, sizes;
   std::string json;
   bool noCheck = false;
   auto *input = app.add_option("input", options.input,
@@ -133,6 +137,17 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   app.add_option("--schedule", options.schedule,
                  "compile a spec with this schedule of its flash kernels")
       ->type_name("rows=N,...");
+  app.add_flag("--tune", options.tune,
+               "check and time the schedules of each level side by side, in "
+               "shuffled rounds; prints the row of lib/Schedule/MeasuredRows.h");
+  app.add_option("--schedules", options.schedules,
+                 "with --tune of a spec: the schedules, as attnc takes them "
+                 "(default: search)")
+      ->type_name("A;B|search");
+  app.add_option("--at", sizes, "with --tune: a size, in addition to --bind; "
+                                "given several times, each is a column")
+      ->type_name("M=1024,N=1024")
+      ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "of the random inputs (default: 1)");
   app.add_flag("--no-check", noCheck, "do not compare with the reference");
   app.set_version_flag("--version", "attn-bench " ATTN_VERSION);
@@ -140,7 +155,15 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   try {
     app.parse(argc, argv);
     for (const std::string &bind : binds)
-      addBinds(bind, options.binds);
+      addBinds("--bind", bind, options.binds);
+    for (const std::string &size : sizes)
+      addBinds("--at", size, options.sizes.emplace_back());
+    if (!options.tune && (!sizes.empty() || !options.schedules.empty()))
+      throw InputError("--at and --schedules are for --tune");
+    if (options.tune && (options.kernels || options.timeline || options.profile ||
+                         !options.trace.empty() || !options.report.empty()))
+      throw InputError("--tune compares schedules: it takes no --kernels, --trace, "
+                       "--report, --profile or --timeline");
   } catch (const CLI::CallForHelp &) {
     std::fputs(app.help().c_str(), stdout);
     return kOk;

@@ -41,6 +41,10 @@ struct Options {
   int threads = 0;
   bool tf32 = false;    ///< Passed to attnc.
   std::string schedule; ///< Passed to attnc.
+  bool tune = false;    ///< Compare schedules instead of levels.
+  std::string schedules; ///< With `tune`, passed to attnc.
+  /// With `tune`: what differs from size to size, names and values as in `binds`.
+  std::vector<std::map<std::string, std::string>> sizes;
   unsigned seed = 1;
   bool check = true;
 };

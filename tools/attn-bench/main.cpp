@@ -6,6 +6,7 @@
 #include "tools/attn-bench/Bench.h"
 #include "tools/attn-bench/Options.h"
 #include "tools/attn-bench/Report.h"
+#include "tools/attn-bench/Tune.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,6 +46,15 @@ static void show(const std::string &text) {
     throw InputError("cannot write to stdout");
 }
 
+/// The table on stdout, or the JSON where --json names no file.
+static void showOrWrite(const Options &options, const std::string &table,
+                        const std::string &json) {
+  bool onlyJson = options.json && *options.json == "-";
+  if (options.json && !onlyJson)
+    bundle::writeFileAtomically(*options.json, json);
+  show(onlyJson ? json : table);
+}
+
 /// "out.json:flash" names a file and one of its levels.
 static std::pair<std::string, std::string> splitLevel(const std::string &name) {
   size_t colon = name.rfind(':');
@@ -59,16 +69,31 @@ static int compare(const Options &options) {
   auto [fileB, levelB] = splitLevel(b);
   profile::Comparison comparison = profile::compareRuns(
       a, bundle::readFile(fileA), levelA, b, bundle::readFile(fileB), levelB);
-  if (!options.json) {
-    show(profile::comparisonTable(comparison));
-    return kOk;
-  }
   std::string json = profile::comparisonJson(comparison);
-  if (*options.json == "-")
+  if (!options.json)
+    show(profile::comparisonTable(comparison));
+  else if (*options.json == "-")
     show(json);
   else
     bundle::writeFileAtomically(*options.json, json);
   return kOk;
+}
+
+static int tune(const Options &options) {
+  std::unique_ptr<runtime::Device> device = openDevice(options);
+  Input input = openInput(options, device->info().capability);
+  profile::TuneResults results = runTune(options, input, *device, showProgress);
+  showProgress("");
+  showOrWrite(options, profile::tuneTable(results), profile::tuneJson(results));
+  int code = kOk;
+  for (const profile::TunedLevel &level : results.levels) {
+    for (const profile::TunedSchedule &schedule : level.schedules)
+      if (schedule.wrong)
+        code = kCheckFailed;
+    if (code == kOk && level.schedules[0].times.empty())
+      code = kBadInput; // The default does not run.
+  }
+  return code;
 }
 
 static int run(const Options &options) {
@@ -112,7 +137,9 @@ int main(int argc, char **argv) {
   if (auto code = parseOptions(argc, argv, options))
     return *code;
   try {
-    return options.compare.empty() ? run(options) : compare(options);
+    if (!options.compare.empty())
+      return compare(options);
+    return options.tune ? tune(options) : run(options);
   } catch (const runtime::DeviceError &error) {
     showProgress("");
     fmt::print(stderr, "attn-bench: {}\n", error.what());

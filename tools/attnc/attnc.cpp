@@ -7,7 +7,7 @@
 
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
-#include "lib/Pipelines/Compile.h"
+#include "lib/Pipelines/Variants.h"
 #include "lib/Target/Targets.h"
 #include "lib/Spec/Parse.h"
 
@@ -44,9 +44,15 @@ static cl::list<std::string>
     archs("cubin", cl::CommaSeparated,
           cl::desc("Also assemble cubins, such as sm_80,sm_90 (default sm_80; "
                    "none: PTX only)"));
-static cl::opt<std::string>
-    schedule("schedule", cl::desc("Overrides for flash kernels: "
-                                  "rows=N,columns=N,warps=N,stages=N"));
+static cl::list<std::string> schedule(
+    "schedule",
+    cl::desc("Overrides for flash kernels: rows=N,columns=N,warps=N,stages=N, or "
+             "default. Given several times: the first is what runs, the others "
+             "are variants for attn-bench --tune"));
+static cl::opt<std::string> schedules(
+    "schedules", cl::value_desc("A;B;...|search"),
+    cl::desc("Variants beside what runs: overrides separated by semicolons, or "
+             "search for the neighbours of the compiler's choice"));
 static cl::opt<bool> tf32("tf32",
                           cl::desc("Let f32 matmuls round operands to tf32"));
 static cl::opt<bool> timeline(
@@ -62,6 +68,26 @@ static cl::opt<bool> quiet("quiet", cl::desc("No progress"));
 static int fail(const llvm::Twine &text, int status = 2) {
   llvm::errs() << "attnc: error: " << text << "\n";
   return status;
+}
+
+/// What --schedule and --schedules ask for.
+static attn::VariantRequest requestedSchedules() {
+  attn::VariantRequest request;
+  auto add = [&](llvm::StringRef text) {
+    request.schedules.push_back(text == "default" ? "" : text.str());
+  };
+  if (!schedule.empty())
+    request.schedules.clear();
+  for (const std::string &text : schedule)
+    add(text);
+  llvm::SmallVector<llvm::StringRef> variants;
+  llvm::StringRef(schedules).split(variants, ';', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef text : variants)
+    if (text.trim() == "search")
+      request.search = true;
+    else
+      add(text.trim());
+  return request;
 }
 
 /// Removes an unfinished bundle.
@@ -186,6 +212,7 @@ int main(int argc, char **argv) {
   manifest.compiler =
       std::string("attn 0.1.0, LLVM ") + LLVM_VERSION_STRING;
   manifest.binds = binds;
+  attn::VariantRequest request = requestedSchedules();
   bool progress = !quiet && llvm::sys::Process::StandardErrIsDisplayed();
   try {
     for (const attn::spec::Kernel &kernel : parsed.module.kernels) {
@@ -199,7 +226,7 @@ int main(int argc, char **argv) {
                          << level;
           auto start = std::chrono::steady_clock::now();
           attn::CompileOptions options;
-          options.pipeline = {level, target, tf32, schedule, timeline};
+          options.pipeline = {level, target, tf32, "", timeline};
           options.cubinArchs = archList;
           // Code for one chip's own instructions assembles for that chip only.
           if (!archList.empty() && attn::target::findTarget(target)->exact)
@@ -215,8 +242,18 @@ int main(int argc, char **argv) {
             reason = text.substr(13);
             return success();
           });
-          auto compiled =
-              attn::compileLevel(context, parsed.module, kernel, options);
+          std::string where = "level " + level + " of target " + target;
+          auto compiled = attn::compileVariants(
+              context, parsed.module, kernel, options, request,
+              [&](const std::string &text) {
+                llvm::errs() << (progress ? "\r\033[K" : "") << "attnc: note: "
+                             << where << ": " << text << "\n";
+              },
+              [&](const std::string &text) {
+                if (progress)
+                  llvm::errs() << "\r\033[K" << kernel.name << " " << target << " "
+                               << level << " " << text;
+              });
           if (failed(compiled) && !reason.empty()) {
             llvm::errs() << "attnc: note: level " << level << " of target "
                          << target << " is left out: " << reason << "\n";

@@ -238,16 +238,17 @@ def compare(options):
     levels = choose_levels(options, [bundle], case, lengths, int(device["capability"].replace(".", "")))
     ncu = traffic.find_ncu(options.ncu)
     missing = "" if ncu else "ncu is not installed here"
-    before = read_bench(options, levels, lengths, scalars)
+    told = {name: scalars[name] for name in case.scalars}
+    before = read_bench(options, levels, lengths, told)
     launches = read_torch(torch, options, levels, case, lengths, scalars)
     torch.cuda.empty_cache()
     readings = {}
     if ncu:
         try:
-            readings = read_ncu(options, ncu, levels, lengths, scalars)
+            readings = read_ncu(options, ncu, levels, lengths, told)
         except Problem as problem:
             missing = str(problem)
-    after = read_bench(options, levels, lengths, scalars)
+    after = read_bench(options, levels, lengths, told)
     rows = rows_of(levels, before, after, readings, launches)
     if options.json:
         write_json(options.json, {"device": device, "case": case.name, "dtype": dtype, "binds": {**lengths, **scalars},

@@ -21,6 +21,7 @@ class Case:
     tensors: dict = dataclasses.field(default_factory=lambda: QKV)  # Inputs: "f32 H", dtype left out: the case's.
     scalars: dict = dataclasses.field(default_factory=dict)
     binds: dict = dataclasses.field(default_factory=dict)  # Where they differ from DEFAULT_BINDS.
+    inputs: dict = dataclasses.field(default_factory=dict)  # What else --bind sets: how tensors are made.
     mask: Callable | None = None
     score: Callable | None = None
     mask_by_batch: bool = False  # The mask reads b; none reads h.
@@ -87,8 +88,8 @@ CASES = {case.name: case for case in [
          mask=window, flash={"causal": True, "window_size": ("window", 0)}),
     Case("prefix", "prefix_lm", "the first 1024 keys, causal after them", scalars={"prefix": "i32"},
          binds={"prefix": 1024}, mask=prefix),
-    Case("document", "document_mask", "causal within eight packed documents",
-         tensors={**QKV, "doc_q": "i32 B M", "doc_k": "i32 B N"}, mask=document, mask_by_batch=True),
+    Case("document", "document_mask", "causal within packed documents, eight or --bind documents=...",
+         tensors={**QKV, "doc_q": "i32 B M", "doc_k": "i32 B N"}, inputs={"documents": 8}, mask=document, mask_by_batch=True),
     Case("sink", "sink", "causal, a logit a head in the denominator", tensors={**QKV, "e": "f32 H"},
          mask=causal, sink="e"),
     Case("bottom_right", "causal_bottom_right", "causal, aligned at the last query", binds={"M": 2048},
@@ -140,6 +141,10 @@ def sizes(case, given):
         lengths[name] = value
     for name in case.scalars:
         scalars[name] = given.pop(name, case.binds.get(name))
+    for name, value in case.inputs.items():
+        scalars[name] = given.pop(name, value)
+        if scalars[name] < 1:
+            raise Problem(f"case {case.name}: {name} must be at least 1")
     if "Hq" in lengths:
         given.pop("G", None)
         given.pop("H", None)
@@ -147,13 +152,13 @@ def sizes(case, given):
             raise Problem(f"Hq = {lengths['Hq']} is not a multiple of Hkv = {lengths['Hkv']}")
     if given:
         raise Problem(f"case {case.name} has no axis or scalar '{next(iter(given))}'; "
-                      f"it has {', '.join([*sorted(axes), *case.scalars])}")
+                      f"it has {', '.join([*sorted(axes), *case.scalars, *case.inputs])}")
     if case.name != "bottom_right" and case.mask and lengths["M"] != lengths["N"]:
         raise Problem(f"case {case.name} is compared with M = N only; bind L, or use bottom_right")
     return lengths, scalars
 
 
-def documents(torch, batch, length, count=8):
+def documents(torch, batch, length, count):
     """Document numbers of a packed sequence, cut at random places: the same ones in every input
     set and run, so that all have the same work."""
     generator = torch.Generator(device="cuda").manual_seed(count)
@@ -172,7 +177,7 @@ def make_inputs(torch, case, lengths, scalars, dtype):
             heads = torch.arange(1, shape[0] + 1, device="cuda", dtype=torch.float32)
             tensors[name] = torch.exp2(-8 * heads / shape[0])
         elif name == "doc_q":
-            tensors[name] = documents(torch, *shape)
+            tensors[name] = documents(torch, *shape, scalars["documents"])
         elif name == "doc_k":
             tensors[name] = tensors["doc_q"].clone()
         else:

@@ -75,5 +75,31 @@ def means(runs):
     return lines
 
 
+def grids(runs):
+    """For each case and head dim a table: a row for each contestant of ours, a column for each length, speed
+    against the base; rows by their mean. "-" where it did not run or was wrong."""
+    groups = {}
+    for run in runs:
+        groups.setdefault((run["case"], run["dtype"], run["binds"].get("D")), []).append(run)
+    made = []
+    for (case, dtype, dim), group in groups.items():
+        speeds, base = {}, ""
+        for place, run in enumerate(group):
+            for r in run["contestants"]:
+                base = r.get("base") or base
+                if r["ours"]:
+                    speeds.setdefault(r["name"], [None] * len(group))[place] = r.get("speed")
+        mean = {name: math.exp(statistics.fmean(map(math.log, list_))) if None not in list_ else 0
+                for name, list_ in speeds.items()}
+        width = max(map(len, speeds), default=0)
+        lines = [f"{case} {dtype} D={dim}: speed against {base or 'nothing'}",
+                 f"{'':{width}} " + " ".join(f"{'L=' + str(run['binds'].get('M')):>8}" for run in group) + f" {'mean':>8}"]
+        for name in sorted(speeds, key=mean.get, reverse=True):
+            cells = [*speeds[name], mean[name] or None]
+            lines.append(f"{name:{width}} " + " ".join("       -" if s is None else f"{s:8.3f}" for s in cells))
+        made.append("\n".join(lines))
+    return made
+
+
 def write(path, device, options, runs):
     write_json(path, {"device": device, "options": options, "runs": runs})

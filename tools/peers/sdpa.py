@@ -2,7 +2,7 @@
 """Runs a bundle's levels beside the fused attentions of PyTorch, in one process on one GPU.
 
   tools/peers/sdpa.py BUNDLE... [--levels=best|all|NAME,...] [--case=NAME,...] [--bind B=4,L=4096,...]
-  tools/peers/sdpa.py BUNDLE... --sweep=main|variants [--prototype=FOLDER] [--json=FILE]
+  tools/peers/sdpa.py BUNDLE... --sweep=main|variants|documents [--prototype=FOLDER] [--json=FILE]
 
 Peers: cuDNN and FlashAttention-2 through scaled_dot_product_attention, FlexAttention compiled for
 the case (its block mask made beforehand, untimed), and the flash_attn packages that are installed.
@@ -43,7 +43,15 @@ def variants_sweep():
         yield name, {"L": 4096, "D": dim}
 
 
-SWEEPS = {"main": main_sweep, "variants": variants_sweep}
+def documents_sweep():
+    """Time a live tile as documents become shorter, beside causal attention."""
+    for dim in (64, 128):
+        yield "causal", {"L": 4096, "D": dim}
+        for count in (1, 4, 16, 64):
+            yield "document", {"L": 4096, "D": dim, "documents": count}
+
+
+SWEEPS = {"main": main_sweep, "variants": variants_sweep, "documents": documents_sweep}
 
 
 def parse_binds(text):
@@ -62,12 +70,16 @@ def parse_options(arguments):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=f"cases:\n{listed}\n\nsweeps:\n  main          plain and causal, D 64, 128, 256, L 1024, 4096, "
                f"16384 (B*L = {TOKENS}, H*D = {WIDTH})\n"
-               "  variants      every case but lse at B4 H16 L4096, D 64 and 128")
+               "  variants      every case but lse at B4 H16 L4096, D 64 and 128\n"
+               "  documents     causal, and 1, 4, 16 and 64 packed documents, at B4 H16 L4096, D 64 and 128")
     parser.add_argument("bundles", nargs="*", metavar="BUNDLE", help="folder made by attnc; none: peers alone")
     parser.add_argument("--levels", default="best", help="best (the last one, the default), all, or names")
+    parser.add_argument("--variants", action="store_true",
+                        help="also each level's variants (attnc --schedules=...), named by their schedule")
     parser.add_argument("--case", default="", help="cases to run; left out: those of the bundles' specs")
     parser.add_argument("--bind", default="", help="lengths and scalars; L sets M and N")
     parser.add_argument("--sweep", choices=sorted(SWEEPS), help="a list of cases and sizes; --case narrows it")
+    parser.add_argument("--fitting", action="store_true", help="leave out runs that none of the bundles fits")
     parser.add_argument("--dtype", choices=sorted(DTYPES), default="bf16")
     parser.add_argument("--peers", default="cudnn,fa2,flex,packages", help="which of cudnn,fa2,flex,packages, or none")
     parser.add_argument("--flex-autotune", action="store_true", help="compile FlexAttention with max-autotune")
@@ -144,11 +156,22 @@ def match(options, bundles, runs):
     return fitting
 
 
+def with_variants(levels):
+    """Each level followed by the schedules that attnc --schedules made of it."""
+    return [each for level in levels for each in (level, *level.get("variants", []))]
+
+
 def level_names(found):
-    """Level and target, with the bundle's name where that leaves a doubt."""
-    plain = [f"{level['name']} {level['target']}" for _, _, level in found]
+    """Level, target and schedule where one was asked for, with the bundle's name where that leaves a doubt."""
+    plain = [" ".join(filter(None, (level["name"], level["target"], level.get("schedule"))))
+             for _, _, level in found]
     return [f"{name} {bundle.name}" if plain.count(name) > 1 else name
             for name, (bundle, _, _) in zip(plain, found)]
+
+
+def chosen_levels(levels, options, capability):
+    here = levels_here(levels, level_choice(options), capability)
+    return with_variants(here) if options.variants else here
 
 
 def import_torch():
@@ -215,11 +238,16 @@ def compare(options):
     bundles = [Bundle(folder) for folder in options.bundles]
     runs = plan(options, bundles)
     fitting = match(options, bundles, runs)
+    if options.fitting:
+        runs, fitting = map(list, zip(*[pair for pair in zip(runs, fitting) if pair[1]]))
+    if options.variants and not any(level.get("variants") for found in fitting for _, _, levels in found
+                                    for level in levels):
+        raise Problem("--variants: no level asked for has any; make the bundle with attnc --schedules=search")
     torch = import_torch()
     device = describe(torch)
     capability = int(device["capability"].replace(".", ""))
     fitting = [[(bundle, program, level) for bundle, program, levels in found
-                for level in levels_here(levels, level_choice(options), capability)] for found in fitting]
+                for level in chosen_levels(levels, options, capability)] for found in fitting]
     seed = options.seed if options.seed is not None else int(time.time())
     random.seed(seed)
     torch.manual_seed(seed)
@@ -235,6 +263,8 @@ def compare(options):
           f"{options.sets} input sets, seed {seed}")
     for result in results:
         print("\n" + report.table(result))
+    if options.variants:
+        print("\n" + "\n\n".join(report.grids(results)))
     if summary := report.means(results):
         print("\n" + "\n".join(summary))
     return int(any(c["ours"] and c["fault"] for result in results for c in result["contestants"]))

@@ -62,7 +62,8 @@ def tensor_map(arg, tensor, memory, lengths):
         raise Problem(f"bundle is broken: a map of {tensor['name']} has axis {unknown[0]}, which the tensor lacks")
     if place[axes[0]] != 1:
         raise Problem(f"tensor {tensor['name']}: stride {place[axes[0]]} of axis {axes[0]} must be 1 for a tensor map")
-    dims = [max(1, lengths[axis]) for axis in axes]
+    # An empty tensor is one element, which nobody asks for.
+    dims = [lengths[axis] for axis in axes] if all(lengths[axis] for axis in axes) else [1] * len(axes)
     # The stride of an axis of one element is never used, but it has to be a valid one.
     row = -(-dims[0] * size // 16) * 16
     strides = [place[axis] * size if length > 1 else row for axis, length in zip(axes[1:], dims[1:])]

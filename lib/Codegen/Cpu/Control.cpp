@@ -120,7 +120,8 @@ LogicalResult CpuEmitter::emitScalar(Operation *op) {
   return success();
 }
 
-/// Tiles hold f32, f16, bf16 or integers here; reductions are of f32 (C2).
+/// Tiles hold f32, f16, bf16 or integers here; reductions are of f32 (C2) or of
+/// integers that fill their storage.
 LogicalResult CpuEmitter::checkTypes(Operation *op) {
   for (Type type : op->getResultTypes()) {
     auto tile = dyn_cast<RankedTensorType>(type);
@@ -133,7 +134,8 @@ LogicalResult CpuEmitter::checkTypes(Operation *op) {
         !element.isInteger(64))
       return op->emitError("tiles of ")
              << element << " do not exist on the CPU; cast to f32";
-    if (isa<tile::ReduceOp>(op) && !element.isF32())
+    if (isa<tile::ReduceOp>(op) && !element.isF32() && !element.isInteger(32) &&
+        !element.isInteger(64))
       return op->emitError("reduces ") << element << "; widen the tile to f32";
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op);

@@ -136,17 +136,29 @@ void CpuEmitter::emitDot(tile::DotOp dot) {
   buffers[dot.getResult()] = result;
 }
 
+/// The identity of a maximum.
+static TypedAttr leastOf(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return IntegerAttr::get(
+        element, llvm::APInt::getSignedMinValue(integer.getWidth()));
+  return FloatAttr::get(element, -std::numeric_limits<double>::infinity());
+}
+
 /// Vector by vector, then across lanes in a fixed order (C10).
 void CpuEmitter::emitReduce(tile::ReduceOp reduce) {
   auto from = cast<RankedTensorType>(reduce.getValue().getType());
   int64_t rows = from.getDimSize(0), columns = from.getDimSize(1);
   int64_t width = std::gcd(kLanes, columns);
-  bool isMax = reduce.getKind() == tile::ReduceKind::Max;
+  bool isMax = reduce.getKind() != tile::ReduceKind::Add;
+  Type element = from.getElementType();
   Value buffer = allocate(cast<RankedTensorType>(reduce.getType()));
   buffers[reduce.getResult()] = buffer;
   // One instruction, and NaN is left out: the identity starts no chain with
   // one.
   auto combine = [&](Value x, Value y) -> Value {
+    if (!element.isF32())
+      return isMax ? arith::MaxSIOp::create(b, loc, x, y).getResult()
+                   : arith::AddIOp::create(b, loc, x, y).getResult();
     if (!isMax)
       return arith::AddFOp::create(b, loc, x, y);
     Value more = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, y, x);
@@ -157,9 +169,7 @@ void CpuEmitter::emitReduce(tile::ReduceOp reduce) {
   if (isMax)
     identity = arith::ConstantOp::create(
         b, loc,
-        DenseElementsAttr::get(
-            vector,
-            b.getF32FloatAttr(-std::numeric_limits<float>::infinity())));
+        DenseElementsAttr::get(vector, leastOf(element)));
   loop(rows, 1, [&](Value r) {
     auto walk = scf::ForOp::create(
         b, loc, index(0), index(columns), index(width), ValueRange{identity},

@@ -14,13 +14,18 @@ using namespace attn::gpu;
 
 LogicalResult GpuEmitter::emitReduce(tile::ReduceOp op) {
   auto tile = cast<RankedTensorType>(op.getValue().getType());
-  if (!tile.getElementType().isF32())
-    return op.emitOpError("reduces f32 only, not ") << tile.getElementType();
+  Type element = tile.getElementType();
+  if (!element.isF32() && !element.isInteger(32) && !element.isInteger(64))
+    return op.emitOpError("reduces f32, i32 and i64 only, not ") << element;
   if (failed(checkFits(op, tile)))
     return failure();
   auto combine = [&](Value x, Value y) -> Value {
     if (op.getKind() == tile::ReduceKind::Max)
       return arith::MaxNumFOp::create(t.b, t.loc, x, y);
+    if (op.getKind() == tile::ReduceKind::MaxInt)
+      return t.max(x, y);
+    if (!element.isF32())
+      return t.add(x, y);
     return arith::AddFOp::create(t.b, t.loc, x, y);
   };
   Slots from = slotsOf(op.getValue()), to;

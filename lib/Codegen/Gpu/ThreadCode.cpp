@@ -199,6 +199,13 @@ static Value shuffle(ThreadCode &t, Value value, Value lane, NVVM::ShflKind kind
                               t.c32(31), kind, UnitAttr());
 }
 Value ThreadCode::shuffleXor(Value value, int64_t mask) {
+  if (value.getType().isInteger(64)) { // Its halves, one after the other.
+    Type halves = VectorType::get({2}, i32());
+    Value both = bitcast(value, halves);
+    Value low = LLVM::ExtractElementOp::create(b, loc, both, c32(0));
+    Value high = LLVM::ExtractElementOp::create(b, loc, both, c32(1));
+    return bitcast(pair(shuffleXor(low, mask), shuffleXor(high, mask)), i64());
+  }
   return shuffle(*this, value, c32(mask), NVVM::ShflKind::bfly);
 }
 Value ThreadCode::shuffleFrom(Value value, Value lane) {

@@ -10,6 +10,8 @@ func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf3
                              %view: !tile.view<bf16>, %at: i64, %ok: i1) {
   // CHECK: tile.group_id : i32
   %g = tile.group_id : i32
+  // CHECK: tile.first_thread : i1
+  %first = tile.first_thread : i1
   // CHECK: tile.load_box %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] : <bf16> -> tensor<64x64xbf16>
   %q = tile.load_box %map[%i, %i, %i] : !tile.map<bf16> -> tensor<64x64xbf16>
   // CHECK: tile.load_mapped %{{.+}}[%{{.+}}, %{{.+}}] if %{{.+}} by %{{.+}}[%{{.+}}, %{{.+}}] : <bf16>, <bf16> -> tensor<64x64xbf16>

@@ -106,6 +106,15 @@ func.func @load_of_dynamic_shape(%v: !tile.view<f16>, %n: i64) {
 
 // -----
 
+func.func @staged_store_of_any_rows(%p: !tile.ptr<f16>, %t: tensor<16x16xf16>, %n: i64) {
+  %v = tile.view %p[%n] size [%n, %n] stride [%n, %n] aligned 4 : !tile.ptr<f16>
+  // expected-error @+1 {{staged needs a view whose rows are aligned to 16 bytes}}
+  tile.store %t, %v[%n, %n] staged : tensor<16x16xf16>, !tile.view<f16>
+  return
+}
+
+// -----
+
 func.func @store_converts(%t: tensor<16x16xf32>, %v: !tile.view<f16>, %n: i64) {
   // expected-error @+1 {{tile holds 'f32' but the memory holds 'f16'}}
   tile.store %t, %v[%n, %n] : tensor<16x16xf32>, !tile.view<f16>
@@ -182,6 +191,22 @@ func.func @broadcast_stretches(%t: tensor<16x2xf32>) {
 func.func @reduce_to_a_row(%t: tensor<16x8xf32>) {
   // expected-error @+1 {{result must be 16x1 of 'f32'}}
   %0 = tile.reduce max %t : tensor<16x8xf32> -> tensor<1x8xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_floats_as_integers(%t: tensor<16x8xf32>) {
+  // expected-error @+1 {{takes max of floats and max_int of integers}}
+  %0 = tile.reduce max_int %t : tensor<16x8xf32> -> tensor<16x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_integers_as_floats(%t: tensor<16x8xi32>) {
+  // expected-error @+1 {{takes max of floats and max_int of integers}}
+  %0 = tile.reduce max %t : tensor<16x8xi32> -> tensor<16x1xi32>
   return
 }
 

@@ -20,6 +20,8 @@ func.func @memory(%p: !tile.ptr<f16> {tile.arg = {kind = "pointer", name = "q"}}
   %t = tile.load %v[%n, %n] : !tile.view<f16> -> tensor<64x32xf16>
   // CHECK: tile.store %[[T]], %[[V]][%{{.+}}, %{{.+}}] : tensor<64x32xf16>, <f16>
   tile.store %t, %v[%n, %n] : tensor<64x32xf16>, !tile.view<f16>
+  // CHECK: tile.store %[[T]], %[[V]][%{{.+}}, %{{.+}}] staged : tensor<64x32xf16>, <f16>
+  tile.store %t, %v[%n, %n] staged : tensor<64x32xf16>, !tile.view<f16>
   // CHECK: tile.gather %[[P]][%{{.+}}] if %{{.+}} : <f16>, i64 -> f16
   %one = tile.gather %p[%n] if %ok : !tile.ptr<f16>, i64 -> f16
   // CHECK: tile.gather %[[P]][%{{.+}}] if %{{.+}} : <f16>, tensor<64x1xi64> -> tensor<64x1xf16>
@@ -43,6 +45,10 @@ func.func @shapes(%n: i64, %c: f32)
   %max = tile.reduce max %s : tensor<64x64xf32> -> tensor<64x1xf32>
   // CHECK: tile.reduce add %[[S]] : tensor<64x64xf32> -> tensor<64x1xf32>
   %sum = tile.reduce add %s : tensor<64x64xf32> -> tensor<64x1xf32>
+  // CHECK: tile.reduce max_int %{{.+}} : tensor<64x64xi32> -> tensor<64x1xi32>
+  %largest = tile.reduce max_int %b : tensor<64x64xi32> -> tensor<64x1xi32>
+  // CHECK: tile.reduce add %{{.+}} : tensor<64x64xi32> -> tensor<64x1xi32>
+  %count = tile.reduce add %b : tensor<64x64xi32> -> tensor<64x1xi32>
   return
 }
 

@@ -104,7 +104,7 @@ class Slots(unittest.TestCase):
     def test_map_of_empty_axis(self):
         got, = slots.encode(PROGRAM, LEVEL, kernel([{"kind": "map", "name": "k", "axes": ["D", "N"], "box": [64, 80]}]),
                             MEMORY, {}, {**LENGTHS, "N": 0})
-        self.assertEqual((got.dims, got.strides), ([64, 1], [128]))
+        self.assertEqual((got.dims, got.strides), ([1, 1], [16]))
 
     def test_broken(self):
         for arg in ({"kind": "pointer", "name": "z"}, {"kind": "stride", "name": "q", "axis": "N"},
@@ -220,7 +220,7 @@ class Cases(unittest.TestCase):
         for case in cases.CASES.values():
             lengths, scalars = cases.sizes(case, {"L": 2048, "D": 64})
             self.assertEqual((lengths["N"], lengths["D"]), (2048, 64))
-            self.assertEqual(set(scalars), set(case.scalars))
+            self.assertEqual(set(scalars), {*case.scalars, *case.inputs})
         self.assertEqual(cases.sizes(cases.CASES["bottom_right"], {"L": 2048})[0]["M"], 1024)
         self.assertEqual(cases.sizes(cases.CASES["grouped"], {})[0],
                          {"B": 4, "Hq": 32, "Hkv": 8, "M": 4096, "N": 4096, "D": 128})
@@ -280,12 +280,39 @@ class Plans(unittest.TestCase):
         runs, _ = self.plan("--sweep=variants", "--case=document,grouped")
         self.assertEqual([(case.name, lengths["D"]) for case, lengths, _ in runs],
                          [("document", 64), ("grouped", 64), ("document", 128), ("grouped", 128)])
+        runs, _ = self.plan("--sweep=documents", "--case=document")
+        self.assertEqual([(lengths["D"], scalars) for _, lengths, scalars in runs],
+                         [(dim, {"documents": count}) for dim in (64, 128) for count in (1, 4, 16, 64)])
         with tempfile.TemporaryDirectory() as folder:
             _, fitting = self.plan(self.made(folder, "causal", 256), "--sweep=main")
             self.assertEqual(sum(map(len, fitting)), 3)
 
 
+    def test_variants(self):
+        level = {**LEVEL, "variants": [{**LEVEL, "schedule": "columns=64"}, {**LEVEL, "schedule": "turns=1"}]}
+        each = sdpa.with_variants([level, LEVEL])
+        self.assertEqual(each, [level, *level["variants"], LEVEL])
+
+        class Named:
+            name = "b"
+        self.assertEqual(sdpa.level_names([(Named, None, found) for found in each[:3]]),
+                         ["pipelined sm_90a", "pipelined sm_90a columns=64", "pipelined sm_90a turns=1"])
+
+
 class Figures(unittest.TestCase):
+    def test_grids(self):
+        def run(length, **speeds):
+            rows = [{"name": "cuDNN", "ours": False, "speed": 1.0, "base": "cuDNN"}]
+            rows += [{"name": name, "ours": True, **({"speed": s, "base": "cuDNN"} if s else {})}
+                     for name, s in speeds.items()]
+            return {"case": "causal", "dtype": "bf16", "binds": {"M": length, "D": 64}, "contestants": rows}
+        grid, = report.grids([run(1024, plain=1.0, turns=1.2, wrong=1.5), run(4096, plain=1.0, turns=0.9, wrong=None)])
+        lines = grid.splitlines()
+        self.assertEqual(lines[0], "causal bf16 D=64: speed against cuDNN")
+        self.assertRegex(lines[1], r"^ +L=1024 +L=4096 +mean$")
+        self.assertRegex(lines[2], r"^turns +1.200 +0.900 +1.039$")
+        self.assertRegex(lines[4], r"^wrong +1.500 +- +-$")
+
     def test_table_and_means(self):
         class Entry:
             ours, fault, error = True, "", 2e-3

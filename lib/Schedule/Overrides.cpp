@@ -1,0 +1,103 @@
+//===- Overrides.cpp - schedules that a user writes -----------------------===//
+
+#include "lib/Schedule/Choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+using namespace attn;
+
+std::string attn::checkGroups(const Problem &problem, const Schedule &s,
+                              int64_t sharedPerBlock) {
+  if (s.rows != 64 || s.warps != 4)
+    return "a warp group has 64 rows and 4 warps; change groups, not rows or "
+           "warps";
+  if (s.groups < 1 || s.groups > 4)
+    return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
+                       s.groups);
+  if (s.turns > 2 || s.persistent > 2 || s.vote > 1 || s.rotate > 1)
+    return "turns and persistent are 0 to 2, vote and rotate are 0 or 1";
+  if (s.producer && !s.rotate)
+    return "level specialized always rotates its loop; use level pipelined for "
+           "rotate=0";
+  if (!s.producer && (s.turns || s.persistent || s.stages < 2))
+    return "level pipelined has no turns and no persistent tiles, and needs at "
+           "least 2 stages; use level specialized";
+  if (s.stages > 8 || s.columns > 256)
+    return "at most 8 stages and 256 columns (keys a step)";
+  int64_t bytes = sharedBytes(problem, s);
+  if (bytes <= sharedPerBlock)
+    return "";
+  Schedule fewer = s;
+  while (fewer.stages > (s.producer ? 1 : 2) &&
+         sharedBytes(problem, fewer) > sharedPerBlock)
+    --fewer.stages;
+  while (fewer.columns > 16 && sharedBytes(problem, fewer) > sharedPerBlock)
+    fewer.columns -= 16;
+  return fmt::format("needs {} bytes of shared memory, a block has {}; "
+                     "stages={},columns={} would fit",
+                     bytes, sharedPerBlock, fewer.stages, fewer.columns);
+}
+
+std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
+                                 const Schedule &s, int64_t sharedPerBlock) {
+  if (chosen.groups > 0)
+    return checkGroups(problem, s, sharedPerBlock);
+  if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
+      s.persistent != chosen.persistent || s.rotate != chosen.rotate)
+    return "groups, turns, vote, persistent and rotate are for warp groups, which "
+           "levels pipelined and specialized of --target=sm_90a have; here rows, "
+           "columns, warps and stages can be chosen";
+  return "";
+}
+
+const std::vector<ScheduleField> &attn::scheduleFields() {
+  static const std::vector<ScheduleField> fields = {
+      {"rows", &Schedule::rows, 1, true},
+      {"columns", &Schedule::columns, 1, true},
+      {"out", &Schedule::outColumns, 0, false},
+      {"depth", &Schedule::depth, 1, true},
+      {"warps", &Schedule::warps, 1, true},
+      {"vector", &Schedule::vector, 1, true},
+      {"stages", &Schedule::stages, 1, true},
+      {"groups", &Schedule::groups, 1, true},
+      {"vote", &Schedule::vote, 0, true},
+      {"turns", &Schedule::turns, 0, true},
+      {"persistent", &Schedule::persistent, 0, true},
+      {"producer", &Schedule::producer, 0, false},
+      {"rotate", &Schedule::rotate, 0, true},
+      {"staged", &Schedule::staged, 0, false}};
+  return fields;
+}
+
+std::string attn::applyOverrides(const std::string &text, Schedule &s) {
+  std::stringstream stream(text);
+  std::string item;
+  while (std::getline(stream, item, ',')) {
+    size_t equals = item.find('=');
+    std::string name = item.substr(0, equals);
+    const std::vector<ScheduleField> &fields = scheduleFields();
+    auto field = std::find_if(fields.begin(), fields.end(), [&](const auto &f) {
+      return f.overridable && f.name == name;
+    });
+    char *end = nullptr;
+    int64_t value = equals == std::string::npos
+                        ? -1
+                        : std::strtoll(item.c_str() + equals + 1, &end, 10);
+    if (field == fields.end() || !end || *end || end == item.c_str() + equals + 1 ||
+        value < field->least)
+      return fmt::format("schedule override '{}' is not understood; write "
+                         "rows=N,columns=N,warps=N,stages=N (positive numbers), and for warp "
+                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N",
+                         item);
+    s.*field->member = value;
+  }
+  if (s.warps > 32 || s.rows % (16 * s.warps) || s.columns % 16)
+    return fmt::format("schedule rows={},columns={},warps={} does not divide: "
+                       "rows must be a multiple of 16 x warps, columns of 16",
+                       s.rows, s.columns, s.warps);
+  return "";
+}

@@ -1,0 +1,94 @@
+//===- Canary.cpp - integers whose result is exact ------------------------===//
+
+#include "test/Run/Canary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace attn;
+using namespace attn::check;
+using reference::HostTensor;
+
+/// A well mixed 64-bit number (the finaliser of splitmix64).
+static uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+void attn::check::fillCanary(const spec::Kernel &kernel, const Scores &scores,
+                             uint64_t seed, reference::Inputs &inputs) {
+  if (!scores.queries || !scores.values || scores.keyAxis < 0 ||
+      scores.factor == 0)
+    throw reference::InputError(fmt::format(
+        "kernel {}: --input=canary needs a softmax of scaled scores of queries "
+        "and keys, and a matmul of it with values",
+        kernel.name));
+  for (const spec::Argument &argument : kernel.arguments)
+    if (!argument.scalar && spec::isFloat(argument.type.dtype)) {
+      std::vector<std::byte> &data = inputs.tensors.at(argument.name).data;
+      std::fill(data.begin(), data.end(), std::byte(0));
+    }
+  HostTensor &q = inputs.tensors.at(scores.queries->name),
+             &k = inputs.tensors.at(scores.keys->name),
+             &v = inputs.tensors.at(scores.values->name);
+  Along overQ(q, scores.queries->type, scores.over),
+      overK(k, scores.keys->type, scores.over),
+      key(k, scores.keys->type, scores.keyAxis);
+  int64_t width = 1;
+  for (size_t i = 0; i < q.shape.size(); ++i)
+    if (scores.queries->type.axes[i] == scores.over)
+      width = q.shape[i];
+  int64_t classes = std::clamp<int64_t>(width, 1, 64);
+  // A power of two, so that products are exact in every format.
+  double size =
+      std::exp2(std::ceil(std::log2(128 / std::fabs(scores.factor)) / 2));
+  for (int64_t e = 0; e < q.elements(); ++e)
+    if (overQ.at(e) ==
+        int64_t(mix(seed ^ uint64_t(overQ.others(e)) << 8) % uint64_t(classes)))
+      q.set(e, scores.factor > 0 ? size : -size);
+  for (int64_t e = 0; e < k.elements(); ++e) {
+    int64_t n = key.at(e), run = n / classes;
+    int64_t turn = int64_t(mix(seed + uint64_t(run)) % uint64_t(classes));
+    // 67 has no factor in common with a number of classes up to 64.
+    if (overK.at(e) == (n % classes * 67 + turn) % classes)
+      k.set(e, size);
+  }
+  for (int64_t e = 0; e < v.elements(); ++e)
+    v.set(e, double(int64_t(mix(~seed ^ uint64_t(e)) % 15) - 7));
+}
+
+bool attn::check::canaryIsExact(const bundle::Level &level) {
+  return level.kernels.size() == 1;
+}
+
+std::string attn::check::canaryFailure(const reference::ResultSamples &expected,
+                                       const HostTensor &actual) {
+  for (const reference::Slice &slice : expected.slices)
+    for (size_t i = 0; i < slice.exact.size(); ++i) {
+      size_t rest = i;
+      int64_t element = 0, stride = 1;
+      std::string index;
+      for (size_t d = expected.shape.size(); d-- > 0;) {
+        const std::vector<int64_t> &list = slice.coordinates[d];
+        int64_t at = list[rest % list.size()];
+        rest /= list.size();
+        element += at * stride;
+        stride *= expected.shape[d];
+        index = std::to_string(at) + (index.empty() ? "" : ", ") + index;
+      }
+      // Rounded once: half a unit, and a sixteenth for the f32 division.
+      double exact = slice.exact[i], got = actual.at(element);
+      double most = 0.5625 * reference::spacing(expected.dtype, exact);
+      if (expected.dtype == spec::DType::F32)
+        most = 4 * reference::spacing(expected.dtype, exact);
+      most += 0x1p-40; // The float64 sum rounds as well: 0 may be 1e-16.
+      if (!(std::fabs(got - exact) <= most))
+        return fmt::format("canary: {}[{}] is {:.9g}, exactly {:.9g}",
+                           expected.name, index, got, exact);
+    }
+  return "";
+}
