@@ -83,6 +83,7 @@ static Json timelineJson(const std::optional<Timeline> &timeline) {
           {"dropped", timeline->dropped},
           {"gigahertz", timeline->gigahertz},
           {"spill_bytes", timeline->spillBytes},
+          {"phases", timeline->phases},
           {"roles", roles}};
 }
 

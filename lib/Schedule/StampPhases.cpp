@@ -52,6 +52,21 @@ static bool isProduct(Operation *op) {
   return isa<tile::DotOp, tile::DotAsyncOp, tile::DotWaitOp>(op);
 }
 
+/// Whether only the block's first thread comes to `op`, beside its other work.
+static bool forFirstThread(Operation *op) {
+  for (auto branch = op->getParentOfType<scf::IfOp>(); branch;
+       branch = branch->getParentOfType<scf::IfOp>()) {
+    Operation *condition = branch.getCondition().getDefiningOp();
+    if (condition && isa<arith::AndIOp>(condition))
+      for (Value operand : condition->getOperands())
+        if (operand.getDefiningOp<tile::FirstThreadOp>())
+          return true;
+    if (isa_and_nonnull<tile::FirstThreadOp>(condition))
+      return true;
+  }
+  return false;
+}
+
 namespace {
 class Stamper {
 public:
@@ -72,6 +87,7 @@ public:
 private:
   MaybePhase phaseOf(Operation *op);
   MaybePhase phaseOfTileCode(Operation *op);
+  MaybePhase phaseOfBarrier(tile::BarrierOp op);
   bool inKeyLoop(Operation *op);
   llvm::SmallSet<Phase, 8> phasesWithin(Operation *op);
   MaybePhase stampBlock(Block &block, MaybePhase now);
@@ -122,13 +138,25 @@ MaybePhase Stamper::phaseOfTileCode(Operation *op) {
   return before(last, op) ? Phase::Epilogue : Phase::Softmax;
 }
 
+/// After a wait for copies it makes everybody's copies seen; else it waits until
+/// nobody reads the stage that is filled next. Before all products it does neither.
+MaybePhase Stamper::phaseOfBarrier(tile::BarrierOp op) {
+  if (isa_and_nonnull<tile::WaitOp>(op->getPrevNode()))
+    return Phase::LoadWait;
+  if (!inKeyLoop(op) && !before(first, op))
+    return std::nullopt;
+  return Phase::SlotWait;
+}
+
 MaybePhase Stamper::phaseOf(Operation *op) {
   auto role = op->getParentOfType<tile::SpecializeOp>();
-  bool produces = role && role.getProducer().isAncestor(op->getParentRegion());
+  bool produces = role ? role.getProducer().isAncestor(op->getParentRegion())
+                       : forFirstThread(op);
   return llvm::TypeSwitch<Operation *, MaybePhase>(op)
       .Case<tile::SignalWaitOp>(
           [&](auto) { return produces ? Phase::SlotWait : Phase::LoadWait; })
-      .Case<tile::WaitOp, tile::BarrierOp>([](auto) { return Phase::LoadWait; })
+      .Case<tile::WaitOp>([](auto) { return Phase::LoadWait; })
+      .Case<tile::BarrierOp>([&](auto barrier) { return phaseOfBarrier(barrier); })
       .Case<tile::TurnWaitOp>([](auto) { return Phase::TurnWait; })
       .Case<tile::NextTileOp>([](auto) { return Phase::NextTile; })
       .Case<tile::CopyBoxOp, tile::CopyAsyncOp>([](auto) { return Phase::Copy; })
@@ -222,6 +250,8 @@ void Stamper::run(int64_t lanes, int64_t steps) {
     int64_t warps = layout ? layout.getWarps()
                            : program->getAttrOfType<tile::RowsAttr>(tile::kLayoutAttr)
                                  .getWarps();
+    if (auto groups = program->getAttrOfType<IntegerAttr>("tile.groups"))
+      warps *= groups.getInt(); // The layout is that of one.
     for (int64_t w = 0; w < warps; w += 4)
       roles.push_back(b.getStringAttr("warps " + Twine(w) + "-" +
                                       Twine(std::min(w + 4, warps) - 1)));

@@ -133,3 +133,13 @@ func.func @call(%p: !tile.ptr<f16>, %n: i64)
 }
 
 func.func private @key_loop(!tile.ptr<f16>, i64)
+
+// -----
+
+func.func @lanes_of_what(%records: !tile.ptr<i32>)
+    attributes {tile.layout = #tile.accumulator<warps = 1, fragments = 1>, tile.grid = []} {
+  // expected-error @+1 {{needs 'tile.timeline' on its program}}
+  tile.open_lane %records lanes 8 steps 8 : !tile.ptr<i32>
+  tile.close_lane
+  return
+}

@@ -141,6 +141,8 @@ def look(browser, profile, folder, shots):
         expect(count("missing-list", "li") == len(data["missing"]), name + ": what is missing is told")
         spans = sum(len(level["spans"]) for level in data["timeline"])
         expect(count("time-plot", "span") == 2 * spans, name + ": host and device lanes are full")
+        roles = sum(len(k["timeline"]["roles"]) for k in kernels if k["timeline"])
+        expect(count("phase-table", "tr") == (1 + roles if roles else 0), name + ": a row a role whose phases were recorded")
         for level in timed:
             expect(time(level["measured"]) in said("level-bars"), f"{name}: {level['name']} shows {time(level['measured'])}")
             expect(level["name"] in said("byte-bars"), f"{name}: bytes of {level['name']}")

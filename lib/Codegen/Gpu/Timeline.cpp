@@ -43,10 +43,11 @@ static std::string storeField(const char *type, size_t field, const char *from) 
 
 LogicalResult GpuEmitter::emitOpenLane(tile::OpenLaneOp op) {
   lanes = op;
-  bool specialised = program->hasAttr("tile.groups");
-  int64_t groups = specialised ? program->getAttrOfType<IntegerAttr>("tile.groups")
-                                         .getInt() + 1
-                               : llvm::divideCeil(layout.threads(), kGroupThreads);
+  auto roles = program->getAttrOfType<ArrayAttr>(tile::kTimelineAttr);
+  if (!roles)
+    return op.emitOpError("needs 'tile.timeline' on its program, which says what "
+                          "the lanes of a block are");
+  auto groups = static_cast<int64_t>(roles.size());
   Value block = NVVM::BlockIdXOp::create(t.b, t.loc, t.i32());
   Value lane = t.add(t.mul(block, groups), t.shiftRight(blockThread, 7));
   Value writes = t.less(t.bitAnd(blockThread, kGroupThreads - 1), t.c32(1));

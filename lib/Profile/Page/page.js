@@ -43,6 +43,13 @@ function drawTables() {
         both ? signed((c.bytes_read + c.bytes_written) / k.bytes - 1) : "–", percent(c.l2_hits), percent(c.tensor_pipe), percent(c.special_pipe), percent(c.occupancy), stalls(k.counted)];
     }));
   if (!seen.length) byId("counters").remove();
+  const stamped = kernels.filter(k => k.kernel.timeline), phases = [...new Set(stamped.flatMap(k => k.kernel.timeline.phases))];
+  table(byId("phase-table"),
+    [{ name: "#" }, { name: "level", left: true }, { name: "role", left: true }, { name: "stamps cost" }, { name: "lanes" }, { name: "a lane" }, { name: "waiting" },
+      ...phases.map(p => ({ name: p.replaceAll("_", " ") }))],
+    stamped.flatMap(({ level, kernel: { timeline: t }, number }) => t.roles.map(r => [number, level.name, r.role, signed(t.overhead), r.lanes, time(r.time), percent(r.waiting),
+      ...phases.map(p => r.shares[p] === undefined ? "–" : percent(r.shares[p]))])));
+  if (!stamped.length) byId("phases").remove();
   byId("occupancy-notes").replaceChildren(...kernels.filter(k => k.kernel.occupancy_note).map(k =>
     html("li", {}, html("b", {}, `${k.number} ${k.level.name} ${k.kernel.label}: `), k.kernel.occupancy_note)));
 }
