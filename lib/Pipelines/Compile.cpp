@@ -7,6 +7,7 @@
 #include "lib/Codegen/Gpu/EmitPtx.h"
 #include "lib/Codegen/Passes.h"
 #include "lib/Import/Import.h"
+#include "lib/Target/Targets.h"
 
 #include "dialect/Attn/Attn.h"
 #include "dialect/Tile/Tile.h"
@@ -344,7 +345,9 @@ static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) 
                                           "columns=16"};
   if (pipeline.level == "specialized")
     return wgmma;
-  if (pipeline.level == "pipelined" && pipeline.target == "sm_90a")
+  const target::CompileTarget *target = target::findTarget(pipeline.target);
+  if (pipeline.level == "pipelined" && target &&
+      target->has(target::Feature::Wgmma))
     return pipelined;
   if (pipeline.level == "flash" || pipeline.level == "pipelined")
     return mma;

@@ -8,8 +8,10 @@ def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
   let summary = "Decide each kernel's tiles, warps and stages";
   let description = [{
     Writes a `schedule` dictionary on every `attn.kernel` that has none, from the
-    pure function in Choose.h. A kernel that already carries one is obeyed, so a
-    hand-written schedule in the IR wins.
+    pure function in Choose.h over the table in MeasuredRows.h. A kernel that already
+    carries one is obeyed, so a hand-written schedule in the IR wins. Overrides are
+    for flash kernels; one that a target or level does not have is an error that
+    says what can be written.
 
     Precondition: every operation of a function lies in an `attn.kernel`.
     Postcondition: every `attn.kernel` has a `schedule`.
@@ -21,7 +23,7 @@ def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"sm_80\"", "cpu or sm_80">,
+    Option<"target", "target", "std::string", "\"sm_80\"", "a compile target, such as sm_80">,
     Option<"level", "level", "std::string", "\"flash\"", "fusion level">,
     Option<"overrides", "overrides", "std::string", "\"\"",
            "for every flash kernel, such as rows=64,columns=64,warps=4,stages=2">

@@ -75,7 +75,8 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += s.rotate ? ", rotated" : ", plain order";
     return text;
   }
-  std::string text = fmt::format("tile {}x{}, {} warps", s.rows, s.columns, s.warps);
+  std::string text = fmt::format("tile {}x{}, {} warp{}", s.rows, s.columns,
+                                 s.warps, s.warps == 1 ? "" : "s");
   if (kind == KernelKind::Matmul)
     text += fmt::format(", depth {}", s.depth);
   if (kind == KernelKind::Matmul || kind == KernelKind::Flash)
