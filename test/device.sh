@@ -72,7 +72,7 @@ if [ "$check" = 1 ]; then
   done
   if [ ${#small[@]} -gt 0 ]; then
     logged heads.log "$folder/bin/attn-check" "${small[@]}" --device=cuda \
-      --levels="$levels" --batch-heads --lengths=1,3,65 --cases=3 --seed="$seed" \
+      --levels="$levels" --batch-heads --work=1e11 --lengths=1,3,65 --cases=3 --seed="$seed" \
       --seconds="$((seconds / 4))" --json="$logs/heads.json"
   else
     echo "(no bundle of a small head dim)"

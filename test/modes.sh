@@ -70,7 +70,7 @@ big       naive.*     --cases=1 --bind=B=1,H=1,M=47000,N=46000 --input=normal
 canary    [cfwgdbla]* --input=canary --lengths=$long --cases=3 --repeats=20
 repeats   [cfwgdbla]* --input=normal --lengths=$long --cases=2 --repeats=100
 sliced    [cfwgdbla]* --input=sliced --lengths=1,63,64,129,257,1000 --cases=8
-heads     *64.*       --batch-heads --lengths=3,65 --cases=2
+heads     *64.*       --batch-heads --lengths=3,17 --cases=2
 dead      dead.*      --lengths=1,63,64,65,128,129,130,131,200,257,1000 --cases=16
 jumps     [cfwgdla]*  --input=jumps --lengths=64,65,128,129,200,257,1000,4096 --cases=10 --work=2e9
 lengths   causal64.*  --bind=M=130 --lengths=$by_one --cases=$(tr ',' '\n' <<<"$by_one" | wc -l)
