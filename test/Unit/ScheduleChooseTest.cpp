@@ -279,6 +279,26 @@ TEST(Groups, EveryWidthHasAScheduleThatFits) {
       }
 }
 
+TEST(Groups, CapturedTilesComeInWholeSlabsAndFit) {
+  for (int64_t captured : {2, 4, 6})
+    for (int64_t width : {64, 128, 256}) {
+      Problem p = flash(width, width);
+      p.boxes = true;
+      p.captured = captured;
+      auto result = chooseHopper(p);
+      ASSERT_TRUE(std::holds_alternative<Schedule>(result)) << width;
+      Schedule s = std::get<Schedule>(result);
+      EXPECT_EQ(s.columns % 64, 0) << width;
+      EXPECT_LE(s.groups, 3) << width;
+      EXPECT_LE(sharedBytes(p, s), 227 * 1024) << width << " " << captured;
+      Problem without = p;
+      without.captured = 0;
+      // Each stage also holds a block's rows of the captured tile.
+      EXPECT_EQ(sharedBytes(p, s) - sharedBytes(without, s),
+                s.stages * 64 * s.groups * s.columns * captured);
+    }
+}
+
 TEST(Groups, PipelinedBringsItsOwnTilesOrKeepsTheOldForm) {
   ScheduleTarget target{Unit::Wgmma, 227 * 1024, /*pipelined=*/true};
   for (int64_t depth : {8, 40, 64, 96, 128, 192, 256})
