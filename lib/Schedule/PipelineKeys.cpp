@@ -137,8 +137,7 @@ struct PipelineKeys : attn::impl::PipelineKeysPassBase<PipelineKeys> {
   void runOnOperation() override {
     func::FuncOp program = getOperation();
     auto number = [&](const char *name, int64_t otherwise) {
-      auto attribute = program->getAttrOfType<IntegerAttr>(name);
-      return attribute ? attribute.getInt() : otherwise;
+      return programNumber(program, name, otherwise);
     };
     int64_t groups = number("tile.groups", 0), stages = number("tile.stages", 2);
     if (groups == 0 || number("tile.producer", 1) != 0)

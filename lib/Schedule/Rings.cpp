@@ -92,6 +92,12 @@ Ring RingBuilder::fill(tile::LoadBoxOp load, Value position, Value at,
   return advance(ring, stages);
 }
 
+int64_t attn::programNumber(func::FuncOp program, StringRef name,
+                            int64_t otherwise) {
+  auto attribute = program->getAttrOfType<IntegerAttr>(name);
+  return attribute ? attribute.getInt() : otherwise;
+}
+
 std::pair<int64_t, int64_t> attn::registerBudget(int64_t groups) {
   switch (groups) {
   case 1:

@@ -66,6 +66,11 @@ public:
             int64_t stages);
 };
 
+/// A number of the schedule that a program carries as attribute `name`, such as
+/// tile.groups, or `otherwise`.
+int64_t programNumber(mlir::func::FuncOp program, llvm::StringRef name,
+                      int64_t otherwise);
+
 /// Registers a thread of the producer and of `groups` consumer warp groups gets:
 /// the pool is what the launch gives every thread, a multiple of 8, times the
 /// number of warp groups.

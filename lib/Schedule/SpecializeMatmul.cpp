@@ -200,18 +200,17 @@ struct SpecializeMatmul
   using SpecializeMatmulPassBase::SpecializeMatmulPassBase;
   void runOnOperation() override {
     func::FuncOp program = getOperation();
-    auto groups = program->getAttrOfType<IntegerAttr>("tile.groups");
+    int64_t groups = programNumber(program, "tile.groups", 0);
     bool keys = program
                     .walk([](tile::ForKeysOp) { return WalkResult::interrupt(); })
                     .wasInterrupted();
-    if (!groups || groups.getInt() == 0 || keys)
+    if (groups == 0 || keys)
       return;
-    auto stages = program->getAttrOfType<IntegerAttr>("tile.stages");
     FailureOr<Product> product = findProduct(program);
     if (failed(product))
       return signalPassFailure();
-    MatmulSpecializer(program, *product, groups.getInt(),
-                      stages ? stages.getInt() : 2)
+    MatmulSpecializer(program, *product, groups,
+                      programNumber(program, "tile.stages", 2))
         .run();
   }
 };

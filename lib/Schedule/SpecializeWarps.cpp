@@ -192,8 +192,7 @@ struct SpecializeWarps : attn::impl::SpecializeWarpsPassBase<SpecializeWarps> {
   void runOnOperation() override {
     func::FuncOp program = getOperation();
     auto number = [&](const char *name, int64_t otherwise) {
-      auto attribute = program->getAttrOfType<IntegerAttr>(name);
-      return attribute ? attribute.getInt() : otherwise;
+      return programNumber(program, name, otherwise);
     };
     int64_t groups = number("tile.groups", 0);
     if (groups == 0 || number("tile.producer", 1) == 0)

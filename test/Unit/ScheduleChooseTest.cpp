@@ -282,8 +282,7 @@ TEST(Groups, EveryWidthHasAScheduleThatFits) {
 TEST(Groups, CapturedTilesComeInWholeSlabsAndFit) {
   for (int64_t captured : {2, 4, 6})
     for (int64_t width : {64, 128, 256}) {
-      Problem p = flash(width, width);
-      p.boxes = true;
+      Problem p = boxed(width, width, /*uneven=*/false);
       p.captured = captured;
       auto result = chooseHopper(p);
       ASSERT_TRUE(std::holds_alternative<Schedule>(result)) << width;
