@@ -31,7 +31,7 @@ import measure
 import traffic
 from bundle import Bundle, fixed
 from files import write_json
-from problem import Problem
+from problem import Problem, exit_code
 from sdpa import DTYPES, describe, dtype_of, import_torch, parse_binds
 from torch_levels import ERROR_LIMIT, choose_levels
 
@@ -262,15 +262,7 @@ def compare(options):
 
 
 def main(arguments=None):
-    try:
-        return compare(parse_options(arguments))
-    except Problem as problem:
-        print(f"agreement: {problem}", file=sys.stderr)
-    except OSError as problem:
-        print(f"agreement: {problem.filename}: {problem.strerror}", file=sys.stderr)
-    except RuntimeError as problem:  # PyTorch's.
-        print(f"agreement: {str(problem).splitlines()[0]}", file=sys.stderr)
-    return 2
+    return exit_code("agreement", lambda: compare(parse_options(arguments)))
 
 
 if __name__ == "__main__":

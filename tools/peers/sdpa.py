@@ -26,7 +26,7 @@ import cases
 import measure
 import report
 from bundle import Bundle, fixed, gpu_levels, levels_here
-from problem import Problem
+from problem import Problem, exit_code
 
 DTYPES = {"bf16": "bfloat16", "f16": "float16"}
 TOKENS, WIDTH = 16384, 2048  # Sweep main: B * L and H * D.
@@ -271,15 +271,7 @@ def compare(options):
 
 
 def main(arguments=None):
-    try:
-        return compare(parse_options(arguments))
-    except Problem as problem:
-        print(f"sdpa: {problem}", file=sys.stderr)
-    except OSError as problem:
-        print(f"sdpa: {problem.filename}: {problem.strerror}", file=sys.stderr)
-    except RuntimeError as problem:  # PyTorch's: out of memory, a kernel that failed while it was timed.
-        print(f"sdpa: {str(problem).splitlines()[0]}", file=sys.stderr)
-    return 2
+    return exit_code("sdpa", lambda: compare(parse_options(arguments)))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ import report
 import traffic
 from bundle import Bundle, gpu_levels, levels_here, resolve_lengths
 from files import write_json
-from problem import Problem
+from problem import Problem, exit_code
 from sdpa import DTYPES, describe, fits, import_torch, level_choice, parse_binds
 
 ERROR_LIMIT = 2e-2  # Scores in bf16 between operators cost up to 6e-3.
@@ -287,15 +287,7 @@ def compare(options, arguments):
 
 def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
-    try:
-        return compare(parse_options(arguments), arguments)
-    except Problem as problem:
-        print(f"torch_levels: {problem}", file=sys.stderr)
-    except OSError as problem:
-        print(f"torch_levels: {problem.filename}: {problem.strerror}", file=sys.stderr)
-    except RuntimeError as problem:  # PyTorch's: out of memory, a kernel that failed while it was timed.
-        print(f"torch_levels: {str(problem).splitlines()[0]}", file=sys.stderr)
-    return 2
+    return exit_code("torch_levels", lambda: compare(parse_options(arguments), arguments))
 
 
 if __name__ == "__main__":
