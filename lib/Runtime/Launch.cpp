@@ -250,17 +250,15 @@ static std::optional<MapShape> mapShape(const bundle::Program &program,
     shape.lengths.push_back(length);
     // The stride of an axis of one element is never used, but it is checked.
     shape.strides.push_back(length > 1 ? stride : kAlignment);
-    bool usable = i == 0 || length <= 1 ||
-                  (stride % kAlignment == 0 && stride != 0);
+    bool usable = i == 0 || length <= 1 || stride % kAlignment == 0;
     if (!usable && arg.optional)
       return std::nullopt;
     if (!usable)
       throw LaunchError(fmt::format(
-          "tensor {}: stride {} of axis {} is {}; copies into shared memory take "
-          "multiples of 16 bytes, use level flash of target sm_80 or copy the "
-          "tensor",
-          arg.name, stride / bytes, arg.axes[i],
-          stride == 0 ? "0" : "not a multiple of 8 elements"));
+          "tensor {}: stride {} of axis {} is not a multiple of {} elements; "
+          "copies into shared memory take multiples of 16 bytes, use level flash "
+          "of target sm_80 or copy the tensor",
+          arg.name, stride / bytes, arg.axes[i], kAlignment / bytes));
   }
   shape.box = arg.box;
   return shape;

@@ -14,7 +14,8 @@ using reference::InputError;
 
 static constexpr const char *kKinds[] = {
     "normal", "strided", "spread", "equal",  "negative",
-    "huge",   "masked",  "sliced", "jumps", "canary"};
+    "huge",   "masked",  "sliced", "expanded",
+    "jumps",  "canary"};
 
 const char *attn::check::spelling(InputKind kind) { return kKinds[int(kind)]; }
 
@@ -108,8 +109,9 @@ private:
   InputKind kindOf(int number) {
     // Normal as often as all others together.
     if (number % 2 == 0)
-      return number % 8 == 0   ? InputKind::Strided
-             : number % 8 == 4 ? InputKind::Sliced
+      return number % 8 == 0     ? InputKind::Strided
+             : number % 8 == 4   ? InputKind::Sliced
+             : number % 16 == 14 ? InputKind::Expanded
                                : InputKind::Normal;
     static const InputKind kinds[] = {InputKind::Negative, InputKind::Huge,
                                       InputKind::Masked, InputKind::Spread,

@@ -19,6 +19,8 @@ enum class InputKind {
   Huge,     ///< All scores near -6e4.
   Masked,   ///< Data of masks that hides rows, a tile or everything.
   Sliced,   ///< Normal, every tensor the inside of a larger one.
+  Expanded, ///< Normal, one and the same slab for every index of the outermost axis,
+            ///< whose stride is 0.
   Jumps,    ///< Scores of each 64 keys e^44 (2^64) times the last ones', or
             ///< such jumps up and down.
   Canary,   ///< Integers whose result is exact: see Canary.h. Only on demand.

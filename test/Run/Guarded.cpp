@@ -40,6 +40,8 @@ GuardedTensor::GuardedTensor(runtime::Device &device,
       next *= innermost ? (length + 3 * unit - 1) / unit * unit : length + 2;
     }
   }
+  if (layout == Layout::Expanded && shape.size() > 1)
+    strides[0] = 0;
   int64_t count = 1, last = 0;
   for (size_t i = 0; i < shape.size(); ++i) {
     count *= shape[i];
@@ -105,6 +107,7 @@ bool GuardedTensor::intact() const {
   std::vector<int64_t> rows;
   forEachRow([&](int64_t at, int64_t) { rows.push_back(begin + at); });
   std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end()); // Of stride 0.
   for (int64_t row : rows) {
     if (!clean(done, row))
       return false;

@@ -16,6 +16,8 @@ public:
     Dense,
     Padded, ///< Rows lie further apart than they must.
     Sliced, ///< The inside of a tensor that is longer along every axis.
+    Expanded, ///< Stride 0 of the outermost axis of two or more. Inputs only, whose
+              ///< values do not depend on that axis.
   };
   GuardedTensor(runtime::Device &device, const bundle::Tensor &tensor,
                 const runtime::Lengths &lengths, Layout layout, uint8_t guard);

@@ -84,6 +84,15 @@ static void hide(const spec::Kernel &kernel, uint64_t seed, Inputs &inputs) {
   }
 }
 
+/// The first slab of the outermost axis for all of them.
+static void expand(HostTensor &tensor) {
+  if (tensor.shape.size() < 2 || tensor.data.empty())
+    return;
+  size_t slab = tensor.data.size() / size_t(tensor.shape.front());
+  for (size_t at = slab; at < tensor.data.size(); at += slab)
+    std::copy_n(tensor.data.begin(), slab, tensor.data.begin() + ptrdiff_t(at));
+}
+
 Inputs attn::check::makeInputs(const spec::Kernel &kernel,
                                const reference::AxisLengths &lengths,
                                const Case &c) {
@@ -111,6 +120,10 @@ Inputs attn::check::makeInputs(const spec::Kernel &kernel,
     break;
   case InputKind::Jumps:
     jump(Scores(kernel, lengths), c.seed, inputs);
+    break;
+  case InputKind::Expanded:
+    for (auto &[name, tensor] : inputs.tensors)
+      expand(tensor);
     break;
   case InputKind::Canary:
     fillCanary(kernel, Scores(kernel, lengths), c.seed, inputs);

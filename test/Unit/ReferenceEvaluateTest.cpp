@@ -318,10 +318,16 @@ TEST(Evaluate, RejectsInputsThatDoNotFit) {
 
 TEST(Live, CountsPairsAndTiles) {
   Case c(kCausal, {{"B", 1}, {"H", 2}, {"M", 1024}, {"N", 1024}});
-  EXPECT_NEAR(liveFraction(c.kernel(), c.lengths, c.inputs), 0.5, 0.01);
+  EXPECT_NEAR(liveFraction(c.kernel(), c.lengths, c.inputs), 1025. / 2048, 1e-3);
   // Of 16 x 16 tiles, those on and below the diagonal.
   EXPECT_NEAR(liveTileFraction(c.kernel(), c.lengths, c.inputs, 64, 64),
               136.0 / 256, 1e-9);
+  // Sampled: of 128 x 128 tiles.
+  Case long_(kCausal, {{"B", 1}, {"H", 1}, {"M", 16384}, {"N", 16384}});
+  EXPECT_NEAR(liveFraction(long_.kernel(), long_.lengths, long_.inputs), 0.5, 1e-3);
+  EXPECT_NEAR(
+      liveTileFraction(long_.kernel(), long_.lengths, long_.inputs, 128, 128),
+      129. / 256, 2e-3);
 }
 
 TEST(Live, EverythingWithoutMasks) {
