@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <stdexcept>
@@ -18,14 +19,8 @@
       fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
 }
 
-void attn::bundle::writeFileAtomically(const std::string &path,
-                                       const std::string &contents) {
-  // The process id keeps two writers of one path from sharing a file.
-  std::string beside = fmt::format("{}.{}.tmp", path, getpid());
-  int file =
-      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0)
-    fail("write", path, errno);
+/// 0 or the reason. Closes the file.
+static int writeAll(int file, const std::string &contents) {
   size_t done = 0;
   int error = 0;
   while (done < contents.size() && !error) {
@@ -37,7 +32,36 @@ void attn::bundle::writeFileAtomically(const std::string &path,
   }
   if (close(file) != 0 && !error)
     error = errno;
-  if (!error && rename(beside.c_str(), path.c_str()) != 0)
+  return error;
+}
+
+void attn::bundle::writeFileAtomically(const std::string &path,
+                                       const std::string &contents) {
+  // A pipe or a device is written to, never replaced.
+  struct stat there {};
+  bool exists = stat(path.c_str(), &there) == 0;
+  if (exists && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
+    int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+      fail("write", path, errno);
+    if (int error = writeAll(file, contents))
+      fail("write", path, error);
+    return;
+  }
+  // What a link points to is replaced, not the link.
+  std::string target = path;
+  if (char *real = exists ? realpath(path.c_str(), nullptr) : nullptr) {
+    target = real;
+    std::free(real);
+  }
+  // The process id keeps two writers of one path from sharing a file.
+  std::string beside = fmt::format("{}.{}.tmp", target, getpid());
+  int file =
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0)
+    fail("write", path, errno);
+  int error = writeAll(file, contents);
+  if (!error && rename(beside.c_str(), target.c_str()) != 0)
     error = errno;
   if (error) {
     unlink(beside.c_str());

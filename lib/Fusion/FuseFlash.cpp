@@ -19,6 +19,21 @@ static unsigned matmulsIn(const Group &group) {
   return llvm::count_if(group, [](Operation *op) { return isa<MatmulOp>(op); });
 }
 
+/// Takes what computes a matmul's operand out again: tiles of queries, keys and
+/// values come from memory as they are, since each is read by many blocks that
+/// would compute it anew.
+static void leaveToMemory(Group &group, Value operand) {
+  Operation *producer = operand.getDefiningOp();
+  if (!producer || !isPointwise(producer) || !group.remove(producer))
+    return;
+  for (Value input : producer->getOperands())
+    leaveToMemory(group, input);
+}
+static void leaveToMemory(Group &group, MatmulOp matmul) {
+  leaveToMemory(group, matmul.getA());
+  leaveToMemory(group, matmul.getB());
+}
+
 /// Around an online softmax: what only feeds it, then the rounding after it.
 static bool fuseSoftmax(OnlineSoftmaxOp softmax) {
   Group group;
@@ -29,6 +44,10 @@ static bool fuseSoftmax(OnlineSoftmaxOp softmax) {
                       "that only feeds it");
     return false;
   }
+  for (Operation *op : Group(group))
+    if (auto matmul = dyn_cast<MatmulOp>(op))
+      leaveToMemory(group, matmul);
+  leaveToMemory(group, softmax.getValues());
   absorbRounds(group);
   makeKernel(group, "flash");
   return true;
@@ -62,6 +81,7 @@ static void fuseMatmuls(MatmulOp second) {
         chain, [](Operation *op) { return isa<MatmulOp>(op); }));
     if (hasKey(first.getA()) == hasKey(first.getB()))
       continue;
+    leaveToMemory(chain, first);
     group.insert(chain.begin(), chain.end());
     absorbRounds(group);
     makeKernel(group, "flash");

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace attn {
@@ -237,6 +238,15 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
     std::string error = applyOverrides(overrides, schedule);
     if (error.empty())
       error = checkOverrides(problem, chosen, schedule, goal.sharedPerBlock);
+    if (error.empty() && goal.unit == Unit::MmaSync && problem.kind == KernelKind::Flash &&
+        schedule.rows * schedule.columns > 256 * 32 * schedule.warps)
+      error = llvm::formatv("schedule rows={0},columns={1},warps={2} needs {3} "
+                            "registers a thread for its scores alone, a thread has "
+                            "255; columns={4} would fit",
+                            schedule.rows, schedule.columns, schedule.warps,
+                            schedule.rows * schedule.columns / (32 * schedule.warps),
+                            std::max<int64_t>(16, 128 * 32 * schedule.warps /
+                                                      schedule.rows / 16 * 16));
     if (!error.empty())
       return kernel.emitError(error);
     if (goal.unit == Unit::Cpu) { // One thread a block, no copies.

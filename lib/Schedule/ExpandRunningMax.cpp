@@ -5,12 +5,14 @@
 // accumulator need not be touched. Its test needs no exchange between lanes: a
 // lane folds its own scores, as integers (three at a time on Hopper), and the
 // warp votes. Signed integers order positive floats as floats and put negative
-// ones below, so the test is right while the limit is positive; otherwise the
-// warp takes the ordinary path, which is right too.
+// ones below, so the test is right while the limit is positive; otherwise, and for
+// rows of very large scores (ScoreRange.h), the warp takes the ordinary path, which
+// is right too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/ScoreRange.h"
 
 #include "dialect/Tile/Tile.h"
 
@@ -21,6 +23,9 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 
+#include "llvm/ADT/bit.h"
+
+#include <algorithm>
 #include <limits>
 
 namespace attn {
@@ -52,7 +57,7 @@ struct Expansion {
   SmallVector<Value> running(OpBuilder &b) {
     Value largest = tile::ReduceOp::create(b, loc, rowType, tile::ReduceKind::Max,
                                            op.getScores());
-    largest = arith::MulFOp::create(b, loc, largest, rowConstant(b, factor));
+    largest = scaleLargest(b, loc, largest, factor);
     Value next = arith::MaxNumFOp::create(b, loc, op.getMaximum(), largest);
     Value dead = arith::CmpFOp::create(
         b, loc, arith::CmpFPredicate::OEQ, next,
@@ -78,8 +83,19 @@ struct Expansion {
     Value over = arith::CmpIOp::create(
         b, loc, arith::CmpIPredicate::sgt, most,
         tile::BroadcastOp::create(b, loc, foldedInt, limitBits));
-    Value useless = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, limit,
-                                          rowConstant(b, 0));
+    // Not positive, or of a large row (a power of two before it is one): both by
+    // one comparison, as whole numbers without a sign.
+    float beyond = std::min<double>(kLargestMaximum / 2 / factor,
+                                  std::numeric_limits<float>::max());
+    auto rowInt = RankedTensorType::get({rows, 1}, i32);
+    auto wholeNumber = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(
+          b, loc, DenseElementsAttr::get(rowInt, b.getI32IntegerAttr(value)));
+    };
+    Value useless = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::uge,
+        arith::SubIOp::create(b, loc, limitBits, wholeNumber(1)),
+        wholeNumber(llvm::bit_cast<int32_t>(beyond)));
     useless = tile::BroadcastOp::create(
         b, loc, RankedTensorType::get({rows, 8}, b.getI1Type()), useless);
     return tile::AnyOp::create(b, loc, b.getI1Type(),

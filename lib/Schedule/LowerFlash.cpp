@@ -58,7 +58,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   TensorInfo key = kernel.tensorOf(parts.key);
   TensorInfo value = kernel.tensorOf(parts.value);
   if (query.element != key.element)
-    return op.emitError("query is ") << query.element << " but key is "
+    return op.emitError("no schedule: query is ") << query.element << " but key is "
                                      << key.element << "; cast one of them";
   auto contracted = kernel.axes.find(parts.contracted);
   int64_t depth = contracted == kernel.axes.end() ? 0 : contracted->second.extent;

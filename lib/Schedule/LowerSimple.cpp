@@ -123,7 +123,8 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
 
   bool failedInside = false;
   auto first = scf::ForOp::create(
-      p.b, at, begin, end, step, ValueRange{start.maximum, start.sum},
+      p.b, at, begin, end, step,
+      ValueRange{start.maximum, start.sum, online.start(Value()).maximum},
       [&](OpBuilder &inner, Location loc, Value n0, ValueRange carried) {
         OpBuilder::InsertionGuard guard(p.b);
         p.b.setInsertionPointToEnd(inner.getInsertionBlock());
@@ -135,13 +136,15 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
         }
         OnlineSoftmax::Step step =
             online.step(OnlineSoftmax::State{carried[0], carried[1]}, *s);
-        scf::YieldOp::create(p.b, loc,
-                             ValueRange{step.next.maximum, step.next.sum});
+        Value largest =
+            arith::MaxNumFOp::create(p.b, loc, carried[2], step.largest);
+        scf::YieldOp::create(
+            p.b, loc, ValueRange{step.next.maximum, step.next.sum, largest});
       });
   if (failedInside)
     return failure();
   OnlineSoftmax::State state{first.getResult(0), first.getResult(1)};
-  Value shift = online.shift(state.maximum);
+  OnlineSoftmax::Line line = online.line(state.maximum, first.getResult(2));
   Value inverse = online.inverse(state.sum);
 
   SmallVector<unsigned> perKey, perRow;
@@ -188,7 +191,7 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
     FailureOr<Value> s = scores(n0);
     if (failed(s))
       return failure();
-    Value probability = online.probability(*s, shift);
+    Value probability = online.probability(*s, line);
     return arith::MulFOp::create(p.b, loc, probability,
                                  p.expand(inverse, p.rows, p.columns))
         .getResult();

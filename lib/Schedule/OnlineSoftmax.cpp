@@ -1,10 +1,13 @@
 //===- OnlineSoftmax.cpp - the running softmax as tile code ---------------===//
 
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/ScoreRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -39,36 +42,50 @@ OnlineSoftmax::State OnlineSoftmax::start(Value sink) {
   return {maximum, sum};
 }
 
-Value OnlineSoftmax::shift(Value maximum) {
+OnlineSoftmax::Line OnlineSoftmax::line(Value maximum, Value largest) {
   Location loc = p.program.getLoc();
-  Value dead = arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ,
-                                     maximum, rowConstant(kMinusInfinity));
-  return arith::SelectOp::create(p.b, loc, dead, rowConstant(0), maximum);
+  // Where the row is large: a power of two makes slope * (s - largest) exact and 0
+  // at the largest; scores that do not reach the maximum are infinitely far below.
+  Value large = isLarge(p.b, loc, maximum);
+  Value reached =
+      arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ, maximum,
+                            scaleLargest(p.b, loc, largest, factor));
+  double power = std::exp2(std::floor(std::log2(factor)));
+  Value apart = arith::SelectOp::create(
+      p.b, loc, reached,
+      arith::MulFOp::create(p.b, loc, largest, rowConstant(power)),
+      rowConstant(-kMinusInfinity));
+  return {arith::SelectOp::create(p.b, loc, large, rowConstant(power),
+                                  rowConstant(factor)),
+          arith::SelectOp::create(p.b, loc, large, apart,
+                                  shiftOf(p.b, loc, maximum))};
 }
 
-Value OnlineSoftmax::probability(Value scores, Value shift) {
+Value OnlineSoftmax::probability(Value scores, Line line) {
   Location loc = p.program.getLoc();
   auto [rows, columns] = shapeOf(scores);
-  Value negative = arith::NegFOp::create(p.b, loc, shift);
-  Value exponent = math::FmaOp::create(
-      p.b, loc, scores, p.floatLike(scores, factor),
-      p.expand(negative, rows, columns));
+  Value negative = arith::NegFOp::create(p.b, loc, line.shift);
+  Value exponent = math::FmaOp::create(p.b, loc, scores,
+                                       p.expand(line.slope, rows, columns),
+                                       p.expand(negative, rows, columns));
   return math::Exp2Op::create(p.b, loc, exponent);
 }
 
 OnlineSoftmax::Step OnlineSoftmax::step(State state, Value scores) {
   Location loc = p.program.getLoc();
   auto rowType = RankedTensorType::get({p.rows, 1}, p.b.getF32Type());
-  Value largest = tile::ReduceOp::create(p.b, loc, rowType,
-                                         tile::ReduceKind::Max, scores);
-  largest = arith::MulFOp::create(p.b, loc, largest, rowConstant(factor));
   Step step;
-  step.next.maximum =
-      arith::MaxNumFOp::create(p.b, loc, state.maximum, largest);
-  Value shift = this->shift(step.next.maximum);
+  step.largest = tile::ReduceOp::create(p.b, loc, rowType, tile::ReduceKind::Max,
+                                        scores);
+  step.next.maximum = arith::MaxNumFOp::create(
+      p.b, loc, state.maximum, scaleLargest(p.b, loc, step.largest, factor));
+  Value dead = arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ,
+                                     step.next.maximum, rowConstant(kMinusInfinity));
+  Value shift = arith::SelectOp::create(p.b, loc, dead, rowConstant(0),
+                                        step.next.maximum);
   step.correction = math::Exp2Op::create(
       p.b, loc, arith::SubFOp::create(p.b, loc, state.maximum, shift));
-  step.probability = probability(scores, shift);
+  step.probability = probability(scores, line(step.next.maximum, step.largest));
   Value sum = tile::ReduceOp::create(p.b, loc, rowType, tile::ReduceKind::Add,
                                      step.probability);
   step.next.sum = math::FmaOp::create(p.b, loc, state.sum, step.correction, sum);
@@ -94,6 +111,46 @@ OnlineSoftmax::State OnlineSoftmax::startFolded(Value sink) {
   return state;
 }
 
+/// The scores, but of large rows their distance from the largest, whose shift is 0.
+/// Forms that keep the maximum move it where it is large, so that those that did
+/// not move need no look. A branch, since no such row is the rule.
+Value OnlineSoftmax::nearLargest(Value scores, Value maximum, Value moved) {
+  Location loc = p.program.getLoc();
+  auto distances = [&](OpBuilder &b) -> Value {
+    OpBuilder::InsertionGuard guard(p.b);
+    p.b.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
+    auto [rows, columns] = shapeOf(scores);
+    Value largest = tile::ReduceOp::create(p.b, loc, maximum.getType(),
+                                           tile::ReduceKind::Max, scores);
+    Value reached =
+        arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ, maximum,
+                              scaleLargest(p.b, loc, largest, factor));
+    Value origin = arith::SelectOp::create(p.b, loc, reached, largest,
+                                           rowConstant(-kMinusInfinity));
+    Value large = isLarge(p.b, loc, maximum);
+    origin = arith::SelectOp::create(p.b, loc, large, origin, rowConstant(0));
+    return arith::SubFOp::create(p.b, loc, scores, p.expand(origin, rows, columns));
+  };
+  auto whereLarge = [&](OpBuilder &b, Location loc) {
+    Value large = tile::BroadcastOp::create(
+        b, loc, RankedTensorType::get({p.rows, 8}, b.getI1Type()),
+        isLarge(b, loc, maximum));
+    auto branch = scf::IfOp::create(
+        b, loc, tile::AnyOp::create(b, loc, b.getI1Type(), large),
+        [&](OpBuilder &b, Location loc) {
+          scf::YieldOp::create(b, loc, distances(b));
+        },
+        [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, scores); });
+    scf::YieldOp::create(b, loc, branch.getResult(0));
+  };
+  return scf::IfOp::create(
+             p.b, loc, moved, whereLarge,
+             [&](OpBuilder &b, Location loc) {
+               scf::YieldOp::create(b, loc, scores);
+             })
+      .getResult(0);
+}
+
 OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores) {
   Location loc = p.program.getLoc();
   Type rowType = state.maximum.getType();
@@ -104,7 +161,9 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores) {
   step.next.maximum = running.getNext();
   step.correction = running.getCorrection();
   step.moved = running.getMoved();
-  step.probability = probability(scores, shift(step.next.maximum));
+  scores = nearLargest(scores, step.next.maximum, step.moved);
+  step.probability = probability(
+      scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)});
   Value sum = tile::FoldOp::create(p.b, loc, state.sum.getType(),
                                    tile::ReduceKind::Add, step.probability);
   step.next.sum = math::FmaOp::create(p.b, loc, state.sum,
@@ -131,7 +190,7 @@ Value OnlineSoftmax::logSumExp(State state) {
   Location loc = p.program.getLoc();
   // log of the sum in natural units, plus the maximum brought back to them.
   Value log = math::LogOp::create(p.b, loc, state.sum);
-  Value maximum = arith::MulFOp::create(p.b, loc, shift(state.maximum),
+  Value maximum = arith::MulFOp::create(p.b, loc, state.maximum,
                                         rowConstant(1 / kOneOverLn2));
   Value sum = arith::AddFOp::create(p.b, loc, maximum, log);
   Value empty = arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ,

@@ -8,7 +8,8 @@
 // rounded products: an error of rounding in the shift cancels in p / sum.
 //
 // A row without a live key has maximum minus infinity and sum 0; its shift is 0
-// so that 2^(-inf - 0) = 0 and no NaN arises (C2, C3).
+// so that 2^(-inf - 0) = 0 and no NaN arises (C2, C3). Rows of very large scores
+// take another line through the exponents, see ScoreRange.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_SCHEDULE_ONLINESOFTMAX_H
@@ -26,8 +27,13 @@ public:
     mlir::Value maximum; ///< rows x 1 f32
     mlir::Value sum;     ///< rows x 1 f32
   };
+  /// exponent = slope * score - shift, of a row; rows x 1 each.
+  struct Line {
+    mlir::Value slope, shift;
+  };
   struct Step {
     State next;
+    mlir::Value largest;     ///< rows x 1: of these scores, unscaled
     mlir::Value probability; ///< rows x columns f32, not normalised
     mlir::Value correction;  ///< rows x 1: what earlier sums are multiplied by
   };
@@ -56,9 +62,9 @@ public:
   /// `state` with its sum reduced.
   State reduceSum(State state);
 
-  /// What is subtracted: the maximum, or 0 where it is minus infinity.
-  mlir::Value shift(mlir::Value maximum);
-  mlir::Value probability(mlir::Value scores, mlir::Value shift);
+  /// The line of scores whose largest is `largest`, under the row's maximum.
+  Line line(mlir::Value maximum, mlir::Value largest);
+  mlir::Value probability(mlir::Value scores, Line line);
   /// 1 / sum, 0 where the sum is 0.
   mlir::Value inverse(mlir::Value sum);
   /// Natural log-sum-exp, minus infinity where the sum is 0.
@@ -69,6 +75,8 @@ public:
 
 private:
   mlir::Value rowConstant(double value);
+  mlir::Value nearLargest(mlir::Value scores, mlir::Value maximum,
+                          mlir::Value moved);
   ProgramBuilder &p;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <sstream>
 
@@ -84,13 +85,14 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
       return f.overridable && f.name == name;
     });
     char *end = nullptr;
+    errno = 0;
     int64_t value = equals == std::string::npos
                         ? -1
                         : std::strtoll(item.c_str() + equals + 1, &end, 10);
     if (field == fields.end() || !end || *end || end == item.c_str() + equals + 1 ||
-        value < field->least)
+        value < field->least || value > 4096 || errno == ERANGE)
       return fmt::format("schedule override '{}' is not understood; write "
-                         "rows=N,columns=N,warps=N,stages=N (positive numbers), and for warp "
+                         "rows=N,columns=N,warps=N,stages=N (numbers from 1 to 4096), and for warp "
                          "groups groups=N,turns=N,vote=N,persistent=N,rotate=N",
                          item);
     s.*field->member = value;

@@ -235,11 +235,13 @@ struct KernelChecker {
       int id = kernel.findAxis(name);
       if (id < 0)
         continue;
-      if (length < 0 || length > kLongestAxis)
+      // What a where clause gives a length is never empty.
+      int64_t least = kernel.axes[id].extent ? 1 : 0;
+      if (length < least || length > kLongestAxis)
         diagnostics.report("bind-length", kernel.axes[id].span,
                            fmt::format("axis '{}' was bound to {}; a length "
-                                       "lies between 0 and 2^30",
-                                       name, length));
+                                       "lies between {} and 2^30",
+                                       name, length, least));
       else
         kernel.axes[id].extent = length;
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 using namespace attn::target;
 
@@ -73,4 +74,21 @@ bool attn::target::runsOn(const std::string &name, int capability,
                     target->exact ? "" : " or later", capability / 10,
                     capability % 10, target->exact ? "matching" : "newer");
   return false;
+}
+
+std::string attn::target::checkArch(const std::string &arch) {
+  size_t digits = 0;
+  bool named = arch.rfind("sm_", 0) == 0;
+  while (named && 3 + digits < arch.size() && std::isdigit(arch[3 + digits]))
+    ++digits;
+  std::string suffix = named ? arch.substr(3 + digits) : "";
+  if (!named || digits < 2 || digits > 3 ||
+      !(suffix.empty() || suffix == "a" || suffix == "f"))
+    return fmt::format("'{}' is no GPU; write sm_ and its compute capability, such "
+                       "as sm_80 or sm_90, or none",
+                       arch);
+  int capability = std::stoi(arch.substr(3));
+  if (capability < 80)
+    return fmt::format("{} is too old, the oldest target is sm_80", arch);
+  return "";
 }

@@ -38,6 +38,10 @@ const CompileTarget *findTarget(const std::string &name);
 /// no, `why` gets the reason and a fix.
 bool runsOn(const std::string &name, int capability, std::string &why);
 
+/// Why `arch` is no name of a GPU that cubins are made for ("sm_80", "sm_90a"); ""
+/// when it is one. Whether this assembler knows it, only the assembler can tell.
+std::string checkArch(const std::string &arch);
+
 } // namespace attn::target
 
 #endif // ATTN_LIB_TARGET_TARGETS_H

@@ -52,6 +52,31 @@ func.func @shared_bias(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !
   return %o, %bias : !o, !r
 }
 
+// Operands that are computed go through memory: each block of keys or values is read
+// by many blocks of queries.
+// CHECK-LABEL: func.func @computed_operands
+// CHECK: %[[Q:.+]] = attn.map
+// CHECK: %[[V:.+]] = attn.map
+// CHECK: attn.kernel "flash"
+// CHECK-NEXT: attn.matmul %[[Q]], %{{.+}}
+// CHECK-NEXT: attn.online_softmax %{{.+}}, %[[V]] over
+func.func @computed_operands(%p: !q {attn.name = "p"}, %k: !k {attn.name = "k"}, %x: !k {attn.name = "x"})
+    -> (!o {attn.name = "o"}) attributes {attn.axes = #axes} {
+  %q = attn.map ins(%p : !q) {
+  ^bb0(%a: f16):
+    %b = arith.negf %a : f16
+    attn.yield %b : f16
+  } -> !q
+  %v = attn.map ins(%x : !k) {
+  ^bb0(%a: f16):
+    %b = arith.addf %a, %a : f16
+    attn.yield %b : f16
+  } -> !k
+  %s = attn.matmul %q, %k over "D" : (!q, !k) -> !s
+  %o = attn.online_softmax %s, %v over "N" : (!s, !k) -> !o
+  return %o : !o
+}
+
 // A body without softmax: two matmuls with pointwise operations between them.
 // CHECK-LABEL: func.func @no_softmax
 // CHECK: attn.kernel "flash" -> tensor<?x64xf32, #attn.axes<M, D>> {

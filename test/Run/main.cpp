@@ -20,6 +20,9 @@
 using namespace attn;
 using namespace attn::check;
 
+/// Of an axis, as everywhere (lib/Runtime/Lengths.cpp).
+static constexpr int64_t kMostLength = int64_t(1) << 30;
+
 static const char *kFooter = R"(
 Examples:
   attn-check out/causal
@@ -81,6 +84,21 @@ public:
         throw UsageError(fmt::format("bundle {} has program {}, its spec does "
                                      "not; make it again with attnc",
                                      folder, program.name));
+      // By name alone: a spec that means something else is what checks find.
+      for (const bundle::Tensor &tensor : program.tensors)
+        if (tensor.role == bundle::Role::Input &&
+            std::none_of(kernel->arguments.begin(), kernel->arguments.end(),
+                         [&](const spec::Argument &argument) {
+                           return !argument.scalar && argument.name == tensor.name;
+                         }))
+          throw UsageError(fmt::format("bundle {}: program {} has a tensor {}, its "
+                                       "spec does not; make it again with attnc",
+                                       folder, program.name, tensor.name));
+      for (const bundle::Axis &axis : program.axes)
+        if (kernel->findAxis(axis.name) < 0)
+          throw UsageError(fmt::format("bundle {}: program {} has an axis {}, its "
+                                       "spec does not; make it again with attnc",
+                                       folder, program.name, axis.name));
       this->program(folder, *kernel, program);
     }
   }
@@ -263,8 +281,9 @@ static int run(Options &options) {
                                    options.input, allInputKinds()));
   }
   for (int64_t length : options.cases.lengths)
-    if (length < 0)
-      throw UsageError("--lengths: a length is 0 or more");
+    if (length < 0 || length > kMostLength)
+      throw UsageError(
+          fmt::format("--lengths: a length is 0 to {}", kMostLength));
   for (const std::string &text : options.bindTexts)
     for (const std::string &item : CLI::detail::split(text, ',')) {
       size_t equals = item.find('=');
@@ -314,8 +333,10 @@ int main(int argc, char **argv) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--batch-heads", options.cases.batchHeads,
                "more than 65535 heads in the batch");
-  app.add_option("--seconds", options.seconds, "stop after this time");
-  app.add_option("--threads", options.threads, "of the CPU device");
+  app.add_option("--seconds", options.seconds, "stop after this time")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads, "of the CPU device; 0: all")
+      ->check(CLI::Range(0, 1024));
   app.add_option("--json", options.json, "write the outcome to this file");
   try {
     app.parse(argc, argv);
@@ -323,7 +344,13 @@ int main(int argc, char **argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    return run(options);
+    int code = run(options);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      throw UsageError("cannot write the output; is the disk full?");
+    return code;
+  } catch (const std::bad_alloc &) {
+    fmt::print(stderr, "attn-check: too little memory for tensors of this size\n");
+    return 2;
   } catch (const runtime::DeviceError &error) {
     fmt::print(stderr, "attn-check: {}\n", error.what());
     return 3;

@@ -237,7 +237,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
     EXPECT_EQ(applyOverrides(text, s),
               "schedule override '" + std::string(text) +
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
-                  "(positive numbers), and for warp groups "
+                  "(numbers from 1 to 4096), and for warp groups "
                   "groups=N,turns=N,vote=N,persistent=N,rotate=N");
   }
 }

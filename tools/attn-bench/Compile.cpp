@@ -2,6 +2,7 @@
 
 #include "tools/attn-bench/Compile.h"
 
+#include "lib/Bundle/Interrupt.h"
 #include "tools/attn-bench/Options.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+using namespace attn;
 using namespace attn::bench;
 
 extern char **environ;
@@ -41,7 +43,13 @@ argumentVector(std::string &path, const std::vector<std::string> &list) {
   return argv;
 }
 
+/// Ends with this process when that is interrupted, having tidied up itself.
 static int waitFor(pid_t child) {
+  bundle::OnInterrupt interrupted([child] {
+    kill(child, SIGTERM);
+    siginfo_t ended{};
+    waitid(P_PID, id_t(child), &ended, WEXITED | WNOWAIT);
+  });
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -9,9 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -19,21 +16,18 @@ using namespace attn;
 using namespace attn::bench;
 namespace fs = std::filesystem;
 
-TemporaryFolder::TemporaryFolder() {
+/// Where a spec's bundle goes.
+static std::unique_ptr<bundle::ScratchFolder> makeTemporary() {
   std::error_code ignored;
   fs::path base = fs::temp_directory_path(ignored);
   if (base.empty())
     base = ".";
-  folder = (base / "attn-bench-XXXXXX").string();
-  if (!mkdtemp(folder.data()))
-    throw InputError(fmt::format("cannot make a temporary folder {}: {}; set "
-                                 "TMPDIR to a folder that can be written",
-                                 folder, std::strerror(errno)));
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
+  try {
+    return std::make_unique<bundle::ScratchFolder>((base / "attn-bench-").string());
+  } catch (const std::runtime_error &error) {
+    throw InputError(fmt::format("{}; set TMPDIR to a folder that can be written",
+                                 error.what()));
+  }
 }
 
 /// The newest compile target whose code a device runs.
@@ -77,7 +71,7 @@ static void compileSpec(const Options &options, int capability, Input &input) {
   input.defaults = defaultBinds(options.input, program);
   input.target =
       namesDevice(options.target) ? newestTarget(capability) : options.target;
-  input.temporary = std::make_unique<TemporaryFolder>();
+  input.temporary = makeTemporary();
   input.folder = input.temporary->path();
 
   std::string levels = options.levels.empty()

@@ -3,6 +3,7 @@
 #define ATTN_TOOLS_ATTN_BENCH_INPUT_H
 
 #include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/ScratchFolder.h"
 #include "lib/Spec/Parse.h"
 #include "tools/attn-bench/Binds.h"
 #include "tools/attn-bench/Options.h"
@@ -11,22 +12,9 @@
 
 namespace attn::bench {
 
-/// A folder that is removed with the object.
-class TemporaryFolder {
-public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-  const std::string &path() const { return folder; }
-
-private:
-  std::string folder;
-};
-
 /// A bundle, read and understood.
 struct Input {
-  std::unique_ptr<TemporaryFolder> temporary; ///< When it was compiled here.
+  std::unique_ptr<bundle::ScratchFolder> temporary; ///< When it was compiled here.
   std::string folder;
   bundle::Manifest manifest;
   bundle::Program program; ///< The chosen one, its levels of `target` only.

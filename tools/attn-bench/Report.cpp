@@ -2,6 +2,7 @@
 
 #include "tools/attn-bench/Report.h"
 
+#include "lib/Bundle/ScratchFolder.h"
 #include "lib/Profile/Diff.h"
 #include "tools/attn-bench/Compile.h"
 
@@ -12,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sys/stat.h>
+#include <optional>
 
 using namespace attn;
 using namespace attn::bench;
@@ -34,21 +35,18 @@ public:
           fmt::format("--report: '{}' is a file; name a folder", report));
     path = target.string();
     fs::path base = exists ? target : target.parent_path();
-    folder = (base / ("." + target.filename().string() + ".XXXXXX")).string();
-    if (!mkdtemp(folder.data()))
-      throw InputError(fmt::format("--report: cannot write to '{}': {}",
-                                   base.string(), std::strerror(errno)));
+    try {
+      scratch.emplace((base / ("." + target.filename().string() + ".")).string());
+    } catch (const std::runtime_error &error) {
+      std::string why = error.what();
+      throw InputError(fmt::format("--report: cannot write to '{}'{}",
+                                   base.string(), why.substr(why.rfind(": "))));
+    }
   }
-  ~Staging() {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  }
-  Staging(const Staging &) = delete;
-  Staging &operator=(const Staging &) = delete;
 
   void add(const std::string &name, const std::string &text) {
     try {
-      bundle::writeFileAtomically(folder + "/" + name, text);
+      bundle::writeFileAtomically(scratch->path() + "/" + name, text);
     } catch (const std::runtime_error &error) {
       // The staging path would only confuse: its reason stands after it.
       std::string why = error.what();
@@ -61,15 +59,12 @@ public:
   /// Shows everything added, in that order.
   void publish() {
     if (!exists) {
-      // mkdtemp's folders are private.
-      mode_t mask = umask(0);
-      umask(mask);
-      chmod(folder.c_str(), 0777 & ~mask);
-      move(folder, path);
+      scratch->share();
+      move(scratch->path(), path);
       return;
     }
     for (const std::string &name : names)
-      move(folder + "/" + name, path + "/" + name);
+      move(scratch->path() + "/" + name, path + "/" + name);
   }
 
 private:
@@ -79,7 +74,8 @@ private:
                                    std::strerror(errno)));
   }
 
-  std::string path, folder;
+  std::string path;
+  std::optional<bundle::ScratchFolder> scratch;
   std::vector<std::string> names;
   bool exists = false;
 };

@@ -144,6 +144,10 @@ int main(int argc, char **argv) {
     showProgress("");
     fmt::print(stderr, "attn-bench: {}\n", error.what());
     return kDeviceFailed;
+  } catch (const std::bad_alloc &) {
+    fmt::print(stderr, "attn-bench: too little memory for tensors of this size; use "
+                       "smaller lengths\n");
+    return 2;
   } catch (const std::exception &error) {
     // InputError, LaunchError, a file that cannot be written.
     showProgress("");

@@ -70,6 +70,17 @@ static int fail(const llvm::Twine &text) {
   return 2;
 }
 
+/// Keeps what was written, unless it was not.
+static int finish(llvm::ToolOutputFile &out) {
+  out.os().flush();
+  if (out.os().has_error()) {
+    out.os().clear_error();
+    return fail("cannot write the output; is the disk full?");
+  }
+  out.keep();
+  return 0;
+}
+
 static bool parseBinds(ArrayRef<std::string> list, attn::spec::Binds &binds,
                        std::string &error) {
   for (const std::string &item : list) {
@@ -116,8 +127,7 @@ int main(int argc, char **argv) {
     if (failed(MlirOptMain(out->os(), std::move(file), registry,
                            MlirOptMainConfig::createFromCLOptions())))
       return 1;
-    out->keep();
-    return 0;
+    return finish(*out);
   }
 
   attn::PipelineOptions pipeline;
@@ -209,11 +219,5 @@ int main(int argc, char **argv) {
     module->print(out->os(), flags);
     out->os() << "\n";
   }
-  out->os().flush();
-  if (out->os().has_error()) {
-    out->os().clear_error();
-    return fail("cannot write the output; is the disk full?");
-  }
-  out->keep();
-  return 0;
+  return finish(*out);
 }

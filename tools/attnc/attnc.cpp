@@ -7,6 +7,7 @@
 
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/ScratchFolder.h"
 #include "lib/Pipelines/Variants.h"
 #include "lib/Target/Targets.h"
 #include "lib/Spec/Parse.h"
@@ -25,6 +26,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
+#include <optional>
 
 using namespace mlir;
 namespace cl = llvm::cl;
@@ -90,27 +92,26 @@ static attn::VariantRequest requestedSchedules() {
   return request;
 }
 
-/// Removes an unfinished bundle.
-namespace {
-struct Unfinished {
-  std::string path;
-  ~Unfinished() {
-    if (!path.empty())
-      llvm::sys::fs::remove_directories(path);
-  }
-};
-} // namespace
+/// Why no bundle can be put there; "" when it can.
+static std::string occupied(const std::string &wanted) {
+  namespace fs = llvm::sys::fs;
+  if (!fs::exists(wanted))
+    return "";
+  if (!fs::is_directory(wanted))
+    return "'" + wanted + "' exists and is not a folder";
+  std::error_code error;
+  bool empty = fs::directory_iterator(wanted, error) == fs::directory_iterator();
+  if (!empty && !fs::exists(wanted + "/manifest.json"))
+    return "'" + wanted + "' exists and is not a bundle; choose another -o";
+  return "";
+}
 
 /// Moves a finished bundle into place; an older bundle there is replaced.
 static std::string install(const std::string &made, const std::string &wanted) {
   namespace fs = llvm::sys::fs;
+  if (std::string why = occupied(wanted); !why.empty())
+    return why;
   if (fs::exists(wanted)) {
-    if (!fs::is_directory(wanted))
-      return "'" + wanted + "' exists and is not a folder";
-    std::error_code error;
-    bool empty = fs::directory_iterator(wanted, error) == fs::directory_iterator();
-    if (!empty && !fs::exists(wanted + "/manifest.json"))
-      return "'" + wanted + "' exists and is not a bundle; choose another -o";
     std::string old = made + ".old";
     if (auto failed = fs::rename(wanted, old))
       return "cannot replace '" + wanted + "': " + failed.message();
@@ -162,8 +163,15 @@ int main(int argc, char **argv) {
   if (targetList.empty())
     targetList = timeline ? std::vector<std::string>{"sm_80"}
                           : std::vector<std::string>{"cpu", "sm_80"};
+  std::vector<std::string> once; // A target named twice is made once.
+  for (const std::string &target : targetList)
+    if (!llvm::is_contained(once, target))
+      once.push_back(target);
+  targetList = once;
   std::vector<std::string> levelList(levels.begin(), levels.end());
-  if (levelList == std::vector<std::string>{"all"})
+  if (levels.getNumOccurrences() && levelList.empty())
+    return fail("--levels names no level; leave it out for all of them");
+  if (llvm::is_contained(levelList, "all"))
     levelList.clear();
   for (const std::string &target : targetList) {
     std::string wrong = attn::checkNames(target, "");
@@ -183,23 +191,33 @@ int main(int argc, char **argv) {
     archList = {"sm_80"};
   if (archList == std::vector<std::string>{"none"})
     archList.clear();
+  for (const std::string &arch : archList)
+    if (std::string wrong = attn::target::checkArch(arch); !wrong.empty())
+      return fail("--cubin: " + wrong);
 
   // Made beside the destination: a rename must not cross file systems.
   llvm::SmallString<256> wanted(output);
   llvm::sys::fs::make_absolute(wanted);
   llvm::sys::path::remove_dots(wanted, true);
+  if (llvm::SmallString<256> real; !llvm::sys::fs::real_path(wanted, real))
+    wanted = real; // What a link points to is replaced, not the link.
+  if (std::string why = occupied(wanted.str().str()); !why.empty())
+    return fail(why, 1);
   std::string parent = llvm::sys::path::parent_path(wanted).str();
   if (auto failed = llvm::sys::fs::create_directories(parent))
     return fail("cannot create '" + parent + "': " + failed.message(), 1);
-  std::string made = wanted.str().str() + ".part" +
-                     std::to_string(llvm::sys::Process::getProcessId());
-  if (auto failed = llvm::sys::fs::create_directory(made, false))
-    return fail("cannot create '" + made + "': " + failed.message(), 1);
-  Unfinished unfinished{made};
+  std::optional<attn::bundle::ScratchFolder> unfinished;
+  try {
+    unfinished.emplace(wanted.str().str() + ".part-");
+  } catch (const std::exception &problem) {
+    return fail(problem.what(), 1);
+  }
+  const std::string &made = unfinished->path();
 
   DialectRegistry registry;
   attn::registerAllAttnDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // A user has no use for the kernel's IR.
   context.loadAllAvailableDialects();
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(
@@ -293,9 +311,7 @@ int main(int argc, char **argv) {
   } catch (const std::exception &problem) {
     return fail(problem.what(), 1);
   }
+  unfinished->share();
   std::string problem = install(made, wanted.str().str());
-  if (!problem.empty())
-    return fail(problem, 1);
-  unfinished.path.clear();
-  return 0;
+  return problem.empty() ? 0 : fail(problem, 1);
 }

@@ -1,0 +1,41 @@
+//===- ScratchFolder.cpp - a folder that does not outlive its use ---------===//
+
+#include "lib/Bundle/ScratchFolder.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <sys/stat.h>
+
+using namespace attn::bundle;
+
+static std::string makeFolder(const std::string &prefix) {
+  std::string folder = prefix + "XXXXXX"; // mkdtemp's wild cards.
+  if (!mkdtemp(folder.data()))
+    throw std::runtime_error(fmt::format("cannot make a folder {}: {}", folder,
+                                         std::strerror(errno)));
+  return folder;
+}
+
+static void remove(const std::string &folder) {
+  // Again, since another thread may just be writing a file there.
+  std::error_code error;
+  for (int i = 0; i < 5; ++i)
+    if (std::filesystem::remove_all(folder, error); !error)
+      return;
+}
+
+ScratchFolder::ScratchFolder(const std::string &prefix)
+    : folder(makeFolder(prefix)), interrupted([path = folder] { remove(path); }) {}
+
+ScratchFolder::~ScratchFolder() { remove(folder); }
+
+void ScratchFolder::share() const {
+  mode_t mask = umask(0);
+  umask(mask);
+  chmod(folder.c_str(), 0777 & ~mask);
+}
