@@ -284,8 +284,8 @@ def Tile_RedoOp : Tile_Op<"redo", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Once in a consumer role, after the last of what the condition tests. Every
     warp comes here; one that asks is enough. The tile then comes once more, with
-    `tile.again`, and what it stores the second time is what stays. The condition
-    must be false for a tile that is done again.
+    `tile.again`, and what it stores the second time is what stays; then nobody
+    listens to the condition.
 
     `tile-persist-tiles` makes it a flag and an arrival on a signal, and a
     producer that brings such a tile's operands again.

@@ -68,24 +68,24 @@ private:
     Value tile;
     Value again = {};  ///< i1: it was done before and failed its check.
     Value fresh = {};  ///< The last tile that was begun for the first time.
-    Value before = {}; ///< What was posted before `tile`.
-    Value slot = {}, phase = {}; ///< Of the verdict on `tile`.
+    Value before = {}, againBefore = {}; ///< What was posted before `tile`.
+    Value slot = {}, phase = {};         ///< Of the verdict on `tile`.
 
     SmallVector<Value> flat() const {
       if (!again)
         return {tile};
-      return {tile, again, fresh, before, slot, phase};
+      return {tile, again, fresh, before, againBefore, slot, phase};
     }
     static Course from(ValueRange all) {
       if (all.size() == 1)
         return {all[0]};
-      return {all[0], all[1], all[2], all[3], all[4], all[5]};
+      return {all[0], all[1], all[2], all[3], all[4], all[5], all[6]};
     }
   };
   Value addCounter();
   Value freshAfter(Value tile, Value counter);
   Course afterJudging(const Course &now, Value counter);
-  Value giveVerdict(tile::RedoOp redo, Value slot);
+  void giveVerdict(tile::RedoOp redo, Value slot);
 
   Value c32(int64_t value) {
     return arith::ConstantIntOp::create(b, loc, value, 32);
@@ -186,16 +186,20 @@ Value Persister::freshAfter(Value tile, Value counter) {
 /// consumers have had a tile's time and nobody waits.
 Persister::Course Persister::afterJudging(const Course &now, Value counter) {
   auto flip = [&](Value value) { return arith::XOrIOp::create(b, loc, value, c32(1)); };
-  auto judge = [&](Value slot, Value phase) -> Value {
+  // A tile that was done again is as right as it can be: NaN stays NaN.
+  auto judge = [&](Value slot, Value phase, Value again) -> Value {
     tile::SignalWaitOp::create(b, loc, judged, slot, phase);
-    return tile::TakeFlagOp::create(b, loc, b.getI1Type(), flags, slot);
+    Value raised = tile::TakeFlagOp::create(b, loc, b.getI1Type(), flags, slot);
+    Value first = arith::XOrIOp::create(b, loc, again,
+                                        arith::ConstantIntOp::create(b, loc, 1, 1));
+    return arith::AndIOp::create(b, loc, raised, first);
   };
   // Two slots: the place before is the other slot, in the round before when this
   // slot is 0. Before the first tile nothing was flagged, and a fresh signal is
   // past the round before.
   Value slotBefore = flip(now.slot);
   Value phaseBefore = arith::XOrIOp::create(b, loc, now.phase, slotBefore);
-  Value redo = judge(slotBefore, phaseBefore);
+  Value redo = judge(slotBefore, phaseBefore, now.againBefore);
   auto either = [&](Value condition, llvm::function_ref<Value()> yes,
                     llvm::function_ref<Value()> no) -> Value {
     auto in = [&](llvm::function_ref<Value()> branch) {
@@ -212,6 +216,7 @@ Persister::Course Persister::afterJudging(const Course &now, Value counter) {
       redo, [&] { return now.fresh; },
       [&] { return freshAfter(now.fresh, counter); });
   next.before = now.tile;
+  next.againBefore = now.again;
   next.tile = arith::SelectOp::create(b, loc, redo, now.before, next.fresh);
   next.slot = slotBefore;
   next.phase = arith::XOrIOp::create(b, loc, now.phase, now.slot);
@@ -219,7 +224,7 @@ Persister::Course Persister::afterJudging(const Course &now, Value counter) {
   Value over = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, next.tile,
                                      block.getCount());
   Value lastAgain = either(
-      over, [&] { return judge(now.slot, now.phase); },
+      over, [&] { return judge(now.slot, now.phase, now.again); },
       [&] { return arith::ConstantIntOp::create(b, loc, 0, 1).getResult(); });
   next.tile = arith::SelectOp::create(b, loc, lastAgain, now.tile, next.tile);
   next.again = arith::OrIOp::create(b, loc, redo, lastAgain);
@@ -255,9 +260,10 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   b.setInsertionPointToStart(&producer);
   Value first = tile::BlockIdOp::create(b, loc, b.getI32Type(), Value());
   Value zero = c32(0);
+  Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
   Course start{first};
   if (redo)
-    start = {first, arith::ConstantIntOp::create(b, loc, 0, 1), first, first, zero, zero};
+    start = {first, no, first, first, no, zero, zero};
   SmallVector<Value> inits = start.flat();
   const size_t steering = inits.size();
   inits.append(producer.getNumArguments(), zero);
@@ -296,12 +302,12 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
     tile::FinishTilesOp::create(b, loc, counter);
   finish(producer, left);
 
-  // The consumers; with verdicts they also carry the slot of the next one.
+  // The consumers.
   Block &consumer = roles.getConsumer().front();
   SmallVector<Operation *> consumption = workOf(consumer);
   const size_t positions = consumer.getNumArguments();
   b.setInsertionPointToStart(&consumer);
-  SmallVector<Value> zeros(positions + (redo ? 1 : 0), c32(0));
+  SmallVector<Value> zeros(positions, c32(0));
   SmallVector<Type> passedTypes{b.getI32Type(), b.getI1Type()};
   passedTypes.append(zeros.size(), b.getI32Type());
   auto tiles = scf::WhileOp::create(b, loc, passedTypes, zeros);
@@ -317,9 +323,10 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   Block *work = region(tiles.getAfter(), passedTypes);
   ValueRange here = work->getArguments();
   SmallVector<Value> next =
-      place(consumer, consumption, here[0], here.slice(2, positions));
+      place(consumer, consumption, here[0], here.drop_front(2));
   if (redo) {
-    next.push_back(giveVerdict(redo, here.back()));
+    // The parity of the queries' phase alternates from tile to tile.
+    giveVerdict(redo, here[2]);
     work->walk([&](tile::AgainOp again) {
       again.replaceAllUsesWith(here[1]);
       again.erase();
@@ -327,18 +334,16 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   }
   b.setInsertionPointToEnd(work);
   scf::YieldOp::create(b, loc, next);
-  finish(consumer, tiles.getResults().slice(2, positions));
+  finish(consumer, tiles.getResults().drop_front(2));
 }
 
 /// Where the tile is checked: raises its flag if need be and says that the flag
-/// can be read. Gives the slot of the next verdict.
-Value Persister::giveVerdict(tile::RedoOp redo, Value slot) {
+/// can be read.
+void Persister::giveVerdict(tile::RedoOp redo, Value slot) {
   b.setInsertionPoint(redo);
   tile::RaiseFlagOp::create(b, loc, flags, slot, redo.getCondition());
   tile::SignalArriveOp::create(b, loc, judged, slot, Value());
-  Value next = arith::XOrIOp::create(b, loc, slot, c32(1));
   redo.erase();
-  return next;
 }
 
 namespace {

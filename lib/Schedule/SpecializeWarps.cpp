@@ -147,13 +147,9 @@ void Specializer::consume(Block *role) {
     handBack(state, above);
   tile::SignalWaitOp::create(b, loc, queryFull, c32(0), state.query.phase);
   rotated(state, total);
-  if (freezes()) {
-    Value missed = leftRange(b, loc, state.sums[1], state.accumulator);
-    Value first = arith::XOrIOp::create(
-        b, loc, tile::AgainOp::create(b, loc, b.getI1Type()),
-        arith::ConstantIntOp::create(b, loc, 1, 1));
-    tile::RedoOp::create(b, loc, arith::AndIOp::create(b, loc, missed, first));
-  }
+  if (freezes())
+    tile::RedoOp::create(b, loc,
+                         leftRange(b, loc, state.sums[1], state.accumulator));
   if (!alone)
     handBack(state, below);
 
