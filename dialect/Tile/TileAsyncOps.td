@@ -337,7 +337,7 @@ def Tile_PostTileOp : Tile_Op<"post_tile", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     Seen by whoever then waits for the signal that the producer completes next.
     With `again` (when it holds) the tile has been done before and failed its
-    check, see tile.redo. The word holds 2 x tile + again.
+    check, see tile.redo.
   }];
   let arguments = (ins Tile_WordType:$word, I32:$tile, Optional<I1>:$again);
   let assemblyFormat = "$word `,` $tile (`again` $again^)? attr-dict `:` type($word)";

@@ -308,8 +308,10 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   const size_t positions = consumer.getNumArguments();
   b.setInsertionPointToStart(&consumer);
   SmallVector<Value> zeros(positions, c32(0));
-  SmallVector<Type> passedTypes{b.getI32Type(), b.getI1Type()};
+  SmallVector<Type> passedTypes{b.getI32Type()};
   passedTypes.append(zeros.size(), b.getI32Type());
+  if (redo)
+    passedTypes.push_back(b.getI1Type());
   auto tiles = scf::WhileOp::create(b, loc, passedTypes, zeros);
   Block *ask = region(tiles.getBefore(), ValueRange(zeros).getTypes());
   tile::SignalWaitOp::create(b, loc, query.getSignals(), c32(0),
@@ -317,24 +319,26 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   auto taken = tile::TakeTileOp::create(b, loc, b.getI32Type(), b.getI1Type(), word);
   Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
                                      taken.getTile(), c32(0));
-  SmallVector<Value> passed{taken.getTile(), taken.getAgain()};
+  SmallVector<Value> passed{taken.getTile()};
   passed.append(ask->getArguments().begin(), ask->getArguments().end());
+  if (redo)
+    passed.push_back(taken.getAgain());
   scf::ConditionOp::create(b, loc, some, passed);
   Block *work = region(tiles.getAfter(), passedTypes);
   ValueRange here = work->getArguments();
   SmallVector<Value> next =
-      place(consumer, consumption, here[0], here.drop_front(2));
+      place(consumer, consumption, here[0], here.slice(1, positions));
   if (redo) {
     // The parity of the queries' phase alternates from tile to tile.
-    giveVerdict(redo, here[2]);
+    giveVerdict(redo, here[1]);
     work->walk([&](tile::AgainOp again) {
-      again.replaceAllUsesWith(here[1]);
+      again.replaceAllUsesWith(here.back());
       again.erase();
     });
   }
   b.setInsertionPointToEnd(work);
   scf::YieldOp::create(b, loc, next);
-  finish(consumer, tiles.getResults().drop_front(2));
+  finish(consumer, tiles.getResults().slice(1, positions));
 }
 
 /// Where the tile is checked: raises its flag if need be and says that the flag

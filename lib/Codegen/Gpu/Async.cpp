@@ -25,6 +25,8 @@ using namespace attn;
 using namespace attn::gpu;
 
 static constexpr int64_t kDescriptorHigh = (1024 >> 4) | (1 << 30);
+/// Bit of a posted tile's number; the tiles of a launch are fewer.
+static constexpr int64_t kDoneAgain = 1 << 30;
 /// Threads that meet at a turn: two warp groups.
 static const std::string kTurnThreads = "256";
 
@@ -367,10 +369,9 @@ LogicalResult GpuEmitter::emitAllocWord(tile::AllocWordOp op) {
 }
 
 LogicalResult GpuEmitter::emitPostTile(tile::PostTileOp op) {
-  Value number = t.mul(scalar(op.getTile()), 2);
+  Value number = scalar(op.getTile());
   if (op.getAgain())
-    number = t.add(number, arith::ExtUIOp::create(t.b, t.loc, t.i32(),
-                                                  scalar(op.getAgain())));
+    number = t.add(number, t.select(scalar(op.getAgain()), t.c32(kDoneAgain), t.c32(0)));
   t.assembly({}, {t.add(sharedBase, signalOffsets.lookup(op.getWord())), number},
              "st.shared.u32 [$0], $1;", "r,r,~{memory}", true);
   return success();
@@ -382,10 +383,12 @@ LogicalResult GpuEmitter::emitTakeTile(tile::TakeTileOp op) {
       "ld.shared.u32 $0, [$1];", "=r,r,~{memory}", true)[0];
   // Through a shuffle, so that the assembler knows it as uniform over a warp.
   number = t.shuffleFrom(number, t.c32(0));
-  scalars[op.getTile()] =
-      arith::ShRSIOp::create(t.b, t.loc, number, t.c32(1));
-  scalars[op.getAgain()] =
-      arith::TruncIOp::create(t.b, t.loc, t.i1(), number);
+  scalars[op.getTile()] = number;
+  if (!op.getAgain().use_empty()) { // -1 stays negative.
+    scalars[op.getTile()] = t.bitAnd(number, ~kDoneAgain);
+    scalars[op.getAgain()] = arith::CmpIOp::create(
+        t.b, t.loc, arith::CmpIPredicate::ne, t.bitAnd(number, kDoneAgain), t.c32(0));
+  }
   // One lane later hands the word back for all: their reads come first.
   t.assembly({}, {}, "bar.warp.sync 0xffffffff;", "~{memory}", true);
   return success();
