@@ -62,26 +62,38 @@ struct Persister {
 private:
   Value judged, flags; ///< Of tiles that may be done again, two slots each.
 
-  /// What the producer carries from tile to tile; only `tile` unless tiles may be
-  /// done again.
+  /// What the producer carries from tile to tile. It has few registers, so a tile
+  /// that is done again is told by a bit of its number.
   struct Course {
-    Value tile;
-    Value again = {};  ///< i1: it was done before and failed its check.
-    Value fresh = {};  ///< The last tile that was begun for the first time.
-    Value before = {}, againBefore = {}; ///< What was posted before `tile`.
-    Value slot = {}, phase = {};         ///< Of the verdict on `tile`.
+    Value number;      ///< What is posted now.
+    Value before = {}; ///< What was posted before; null unless tiles are done again.
+    Value count = {};  ///< How many were; the place of the verdict on this one.
+    Value fresh = {};  ///< Tiles a grid apart: the last that was begun first.
 
     SmallVector<Value> flat() const {
-      if (!again)
-        return {tile};
-      return {tile, again, fresh, before, againBefore, slot, phase};
+      SmallVector<Value> all;
+      for (Value value : {number, before, count, fresh})
+        if (value)
+          all.push_back(value);
+      return all;
     }
     static Course from(ValueRange all) {
-      if (all.size() == 1)
-        return {all[0]};
-      return {all[0], all[1], all[2], all[3], all[4], all[5], all[6]};
+      Course course{all[0]};
+      if (all.size() > 1)
+        course.before = all[1], course.count = all[2];
+      if (all.size() > 3)
+        course.fresh = all[3];
+      return course;
     }
   };
+  static constexpr int64_t kAgain = 1 << 30; ///< The tiles of a launch are fewer.
+  Value tileOf(Value number) {
+    return arith::AndIOp::create(b, loc, number, c32(~kAgain));
+  }
+  Value isAgain(Value number) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, number,
+                                 c32(kAgain));
+  }
   Value addCounter();
   Value freshAfter(Value tile, Value counter);
   Course afterJudging(const Course &now, Value counter);
@@ -181,25 +193,21 @@ Value Persister::freshAfter(Value tile, Value counter) {
       b, loc, tile, tile::GridDimOp::create(b, loc, b.getI32Type()));
 }
 
-/// What comes after the tile that the producer has just brought. `verdicts` is
-/// that tile's place in the ring; the one before it is judged first, so that its
-/// consumers have had a tile's time and nobody waits.
+/// What comes after the tile that the producer has just brought. The one before it
+/// is judged first: its consumers have had a tile's time, so nobody waits.
 Persister::Course Persister::afterJudging(const Course &now, Value counter) {
-  auto flip = [&](Value value) { return arith::XOrIOp::create(b, loc, value, c32(1)); };
-  // A tile that was done again is as right as it can be: NaN stays NaN.
-  auto judge = [&](Value slot, Value phase, Value again) -> Value {
-    tile::SignalWaitOp::create(b, loc, judged, slot, phase);
+  // Whether `number`, the tile posted as the count-th, is to be done again. One that
+  // was is as right as it can be: NaN stays NaN.
+  auto judge = [&](Value count, Value number) -> Value {
+    Value slot = arith::AndIOp::create(b, loc, count, c32(1));
+    Value round = arith::ShRUIOp::create(b, loc, count, c32(1));
+    tile::SignalWaitOp::create(b, loc, judged, slot,
+                               arith::AndIOp::create(b, loc, round, c32(1)));
     Value raised = tile::TakeFlagOp::create(b, loc, b.getI1Type(), flags, slot);
-    Value first = arith::XOrIOp::create(b, loc, again,
-                                        arith::ConstantIntOp::create(b, loc, 1, 1));
+    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number,
+                                        c32(kAgain));
     return arith::AndIOp::create(b, loc, raised, first);
   };
-  // Two slots: the place before is the other slot, in the round before when this
-  // slot is 0. Before the first tile nothing was flagged, and a fresh signal is
-  // past the round before.
-  Value slotBefore = flip(now.slot);
-  Value phaseBefore = arith::XOrIOp::create(b, loc, now.phase, slotBefore);
-  Value redo = judge(slotBefore, phaseBefore, now.againBefore);
   auto either = [&](Value condition, llvm::function_ref<Value()> yes,
                     llvm::function_ref<Value()> no) -> Value {
     auto in = [&](llvm::function_ref<Value()> branch) {
@@ -211,23 +219,34 @@ Persister::Course Persister::afterJudging(const Course &now, Value counter) {
     };
     return scf::IfOp::create(b, loc, condition, in(yes), in(no)).getResult(0);
   };
+  auto again = [&](Value number) -> Value {
+    return arith::OrIOp::create(b, loc, number, c32(kAgain));
+  };
+  // Before the first tile (count - 1 is -1) nothing was flagged, and a fresh signal
+  // has passed the round before its first.
+  Value redo = judge(arith::SubIOp::create(b, loc, now.count, c32(1)), now.before);
   Course next;
-  next.fresh = either(
-      redo, [&] { return now.fresh; },
-      [&] { return freshAfter(now.fresh, counter); });
-  next.before = now.tile;
-  next.againBefore = now.again;
-  next.tile = arith::SelectOp::create(b, loc, redo, now.before, next.fresh);
-  next.slot = slotBefore;
-  next.phase = arith::XOrIOp::create(b, loc, now.phase, now.slot);
+  if (now.fresh) {
+    next.fresh = arith::SelectOp::create(b, loc, redo, now.fresh,
+                                         freshAfter(now.fresh, counter));
+    next.number = arith::SelectOp::create(b, loc, redo, again(now.before), next.fresh);
+  } else {
+    next.number = either(
+        redo, [&] { return again(now.before); },
+        [&] { return freshAfter(Value(), counter); });
+  }
+  next.before = now.number;
+  next.count = arith::AddIOp::create(b, loc, now.count, c32(1));
   // After the last one its own verdict decides.
-  Value over = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, next.tile,
-                                     block.getCount());
-  Value lastAgain = either(
-      over, [&] { return judge(now.slot, now.phase, now.again); },
-      [&] { return arith::ConstantIntOp::create(b, loc, 0, 1).getResult(); });
-  next.tile = arith::SelectOp::create(b, loc, lastAgain, now.tile, next.tile);
-  next.again = arith::OrIOp::create(b, loc, redo, lastAgain);
+  Value over = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                     tileOf(next.number), block.getCount());
+  next.number = either(
+      over,
+      [&]() -> Value {
+        return arith::SelectOp::create(b, loc, judge(now.count, now.number),
+                                       again(now.number), next.number);
+      },
+      [&] { return next.number; });
   return next;
 }
 
@@ -260,10 +279,9 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   b.setInsertionPointToStart(&producer);
   Value first = tile::BlockIdOp::create(b, loc, b.getI32Type(), Value());
   Value zero = c32(0);
-  Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
   Course start{first};
   if (redo)
-    start = {first, no, first, first, no, zero, zero};
+    start = {first, first, zero, counted ? Value() : first};
   SmallVector<Value> inits = start.flat();
   const size_t steering = inits.size();
   inits.append(producer.getNumArguments(), zero);
@@ -275,19 +293,22 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
     return block;
   };
   Block *before = region(loop.getBefore(), loop.getResultTypes());
-  Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                     before->getArgument(0), block.getCount());
+  Value more = arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::slt,
+      redo ? tileOf(before->getArgument(0)) : before->getArgument(0), block.getCount());
   scf::ConditionOp::create(b, loc, more, before->getArguments());
   Block *body = region(loop.getAfter(), loop.getResultTypes());
   ValueRange carried = body->getArguments();
   Course now = Course::from(carried.take_front(steering));
+  Value tile = redo ? tileOf(now.number) : now.number;
   SmallVector<Value> after =
-      place(producer, production, now.tile, carried.drop_front(steering));
+      place(producer, production, tile, carried.drop_front(steering));
   b.setInsertionPoint(query);
-  tile::PostTileOp::create(b, loc, word, now.tile, now.again);
+  tile::PostTileOp::create(b, loc, word, tile,
+                           redo ? isAgain(now.number) : Value());
   b.setInsertionPointToEnd(body);
   SmallVector<Value> yielded =
-      (redo ? afterJudging(now, counter) : Course{freshAfter(now.tile, counter)})
+      (redo ? afterJudging(now, counter) : Course{freshAfter(now.number, counter)})
           .flat();
   yielded.append(after);
   scf::YieldOp::create(b, loc, yielded);
