@@ -33,6 +33,10 @@ bias.h         kernels/bias_tensor         bf16 D=64  sm_90a specialized --cubin
 alibi.h        kernels/alibi               bf16 D=128 sm_90a specialized --cubin=sm_90a
 lse.h          kernels/lse                 bf16 D=64  sm_90a specialized --cubin=sm_90a
 dead.h         test/Run/Inputs/dead_first_tile bf16 D=64 sm_90a specialized --cubin=sm_90a
+frozen64.h     kernels/causal              bf16 D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
+frozen128.h    kernels/full                f16  D=128 sm_90a specialized --cubin=sm_90a --schedule=vote=2,persistent=1
+frozenwin.h    kernels/sliding_window      f16  D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
+frozenlse.h    kernels/lse                 bf16 D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
 steps.h        test/Run/Inputs/elementwise bf16 D=8   sm_90a specialized --cubin=sm_90a
 steps16.h      test/Run/Inputs/elementwise f16  D=80  sm_90a specialized --cubin=sm_90a
 causal64.a     kernels/causal              bf16 D=64  sm_80 flash,pipelined --cubin=sm_90

@@ -35,11 +35,13 @@ Value attn::spoilUnset(OpBuilder &b, Location loc, Value sum, Value maximum,
   };
   Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, kept,
                                      arith::ConstantIntOp::create(b, loc, 0, 32));
-  // Nothing has been added to the sum of such a row.
-  Value spoilt = arith::SelectOp::create(
+  // Added, so that NaN stays where nothing is spoilt.
+  Value spoil = arith::SelectOp::create(
       b, loc, some, scalar(std::numeric_limits<double>::quiet_NaN()), scalar(0));
-  return arith::SelectOp::create(b, loc, unset,
-                                 tile::SplatOp::create(b, loc, sums, spoilt), sum);
+  Value spoilt = arith::SelectOp::create(b, loc, unset,
+                                         tile::SplatOp::create(b, loc, sums, spoil),
+                                         constantLike(b, loc, sum, 0));
+  return arith::AddFOp::create(b, loc, sum, spoilt);
 }
 
 Value attn::leftRange(OpBuilder &b, Location loc, Value sum, Value accumulator) {

@@ -301,11 +301,19 @@ TEST(Groups, TheMaximumIsNotFrozenWhereScoresDependOnTheKeysPlace) {
   target.sharedPerBlock = 227 * 1024;
   std::vector<MeasuredRow> rows = {{Unit::Wgmma, false, 2, 64, 64, false,
                                     "groups=4,columns=64,stages=4,vote=2,turns=0,persistent=1",
-                                    "2026-12-02", "a", "b"}};
+                                    "2026-12-02", "a", "b", "groups=3,vote=1"}};
   Problem p = boxed(64, 64, /*uneven=*/false);
   EXPECT_EQ(std::get<Schedule>(choose(p, target, rows)).vote, 2);
   p.drifts = true;
-  EXPECT_EQ(std::get<Schedule>(choose(p, target, rows)).vote, 1);
+  Schedule s = std::get<Schedule>(choose(p, target, rows));
+  EXPECT_EQ(s.vote, 1);
+  EXPECT_EQ(s.groups, 3);
+  // The same of the table itself: a row that freezes says what else to do.
+  for (const MeasuredRow &row : kMeasuredRows) {
+    Problem own = boxed(row.depth, row.out, row.uneven);
+    own.drifts = true;
+    EXPECT_LE(std::get<Schedule>(chooseHopper(own)).vote, 1) << row.schedule;
+  }
 }
 
 TEST(Groups, CapturedTilesComeInWholeSlabsAndFit) {
