@@ -33,6 +33,10 @@ bias.h         kernels/bias_tensor         bf16 D=64  sm_90a specialized --cubin
 alibi.h        kernels/alibi               bf16 D=128 sm_90a specialized --cubin=sm_90a
 lse.h          kernels/lse                 bf16 D=64  sm_90a specialized --cubin=sm_90a
 dead.h         test/Run/Inputs/dead_first_tile bf16 D=64 sm_90a specialized --cubin=sm_90a
+frozen64.h     kernels/causal              bf16 D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
+frozen128.h    kernels/full                f16  D=128 sm_90a specialized --cubin=sm_90a --schedule=vote=2,persistent=1
+frozenwin.h    kernels/sliding_window      f16  D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
+frozenlse.h    kernels/lse                 bf16 D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
 steps.h        test/Run/Inputs/elementwise bf16 D=8   sm_90a specialized --cubin=sm_90a
 steps16.h      test/Run/Inputs/elementwise f16  D=80  sm_90a specialized --cubin=sm_90a
 causal64.a     kernels/causal              bf16 D=64  sm_80 flash,pipelined --cubin=sm_90
@@ -73,6 +77,7 @@ sliced    [cfwgdbla]* --input=sliced --lengths=1,63,64,129,257,1000 --cases=8
 heads     *64.*       --batch-heads --lengths=3,17 --cases=2
 dead      dead.*      --lengths=1,63,64,65,128,129,130,131,200,257,1000 --cases=16
 jumps     [cfwgdla]*  --input=jumps --lengths=64,65,128,129,200,257,1000,4096 --cases=10 --work=2e9
+wild      [cfwgdla]*  --input=wild --lengths=64,65,129,257,1000,2000 --cases=20 --work=1e9
 lengths   causal64.*  --bind=M=130 --lengths=$by_one --cases=$(tr ',' '\n' <<<"$by_one" | wc -l)
 lengths   full64.*    --bind=M=130 --lengths=$by_one --cases=$(tr ',' '\n' <<<"$by_one" | wc -l)
 steps     steps*      --input=huge --lengths=4096 --cases=4 --seed=13
@@ -90,6 +95,7 @@ sliced    *           --input=sliced --lengths=1,63,64,129 --cases=4 --work=1e7
 heads     causal64.*  --batch-heads --lengths=3 --cases=1
 dead      dead.*      --lengths=1,64,65,130,131,257 --cases=8 --work=1e7
 jumps     [cfd]*      --input=jumps --lengths=64,65,129,1000 --cases=6 --work=1e8
+wild      [cfd]*      --input=wild --lengths=65,129,300 --cases=10 --work=1e8
 lengths   causal64.*  --bind=M=70 --lengths=$(seq -s, 0 193) --cases=194 --work=1e6
 steps     steps*      --input=huge --lengths=1025 --cases=2
 LIST

@@ -75,7 +75,8 @@ def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
       vote     next = m unless some score of the warp exceeds it by more than 8
                (in units of the exponent); then as running. Probabilities stay
                at most 2^8.
-      keep     next = m. Right only when checked afterwards.
+      keep     next = m: the maximum is frozen. Right only when checked
+               afterwards, see tile.redo.
 
     Made into elementary operations by `tile-expand-running-max`.
   }];
@@ -265,6 +266,57 @@ def Tile_TurnPassOp : Tile_Op<"turn_pass", [MemoryEffects<[MemRead, MemWrite]>]>
 }
 
 //===----------------------------------------------------------------------===//
+// Tiles that are done again
+//===----------------------------------------------------------------------===//
+
+def Tile_AgainOp : Tile_Op<"again", [MemoryEffects<[MemRead]>]> {
+  let summary = "Whether this tile failed its check and is done again";
+  let description = [{
+    In a consumer role; made into what `tile.take_tile` says by
+    `tile-persist-tiles`.
+  }];
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_RedoOp : Tile_Op<"redo", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Asks for this tile to be done again when the condition holds";
+  let description = [{
+    Once in a consumer role, after the last of what the condition tests. Every
+    warp comes here; one that asks is enough. The tile then comes once more, with
+    `tile.again`, and what it stores the second time is what stays; then nobody
+    listens to the condition.
+
+    `tile-persist-tiles` makes it a flag and an arrival on a signal, and a
+    producer that brings such a tile's operands again.
+  }];
+  let arguments = (ins I1:$condition);
+  let assemblyFormat = "`if` $condition attr-dict";
+}
+
+def Tile_AllocFlagsOp : Tile_Op<"alloc_flags", [MemoryEffects<[MemAlloc, MemWrite]>]> {
+  let summary = "Reserves a ring of flags in shared memory, none of them raised";
+  let results = (outs Tile_FlagsType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_RaiseFlagOp : Tile_Op<"raise_flag", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Raises a flag when the condition, uniform over the warp, holds";
+  let description = [{
+    Seen by whoever then waits for the signal on which this warp arrives next.
+  }];
+  let arguments = (ins Tile_FlagsType:$flags, I32:$slot, I1:$condition);
+  let assemblyFormat = "$flags `[` $slot `]` `if` $condition attr-dict `:` type($flags)";
+}
+
+def Tile_TakeFlagOp : Tile_Op<"take_flag", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Whether a flag was raised; afterwards it is not. One thread";
+  let arguments = (ins Tile_FlagsType:$flags, I32:$slot);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$flags `[` $slot `]` attr-dict `:` type($flags)";
+}
+
+//===----------------------------------------------------------------------===//
 // Persistent tiles
 //===----------------------------------------------------------------------===//
 
@@ -284,15 +336,17 @@ def Tile_PostTileOp : Tile_Op<"post_tile", [MemoryEffects<[MemWrite]>]> {
   let summary = "The producer says which tile comes next; -1: none";
   let description = [{
     Seen by whoever then waits for the signal that the producer completes next.
+    With `again` (when it holds) the tile has been done before and failed its
+    check, see tile.redo.
   }];
-  let arguments = (ins Tile_WordType:$word, I32:$tile);
-  let assemblyFormat = "$word `,` $tile attr-dict `:` type($word)";
+  let arguments = (ins Tile_WordType:$word, I32:$tile, Optional<I1>:$again);
+  let assemblyFormat = "$word `,` $tile (`again` $again^)? attr-dict `:` type($word)";
 }
 
 def Tile_TakeTileOp : Tile_Op<"take_tile", [MemoryEffects<[MemRead]>]> {
-  let summary = "Reads the posted tile number";
+  let summary = "Reads the posted tile number, and whether it is done again";
   let arguments = (ins Tile_WordType:$word);
-  let results = (outs I32:$result);
+  let results = (outs I32:$tile, I1:$again);
   let assemblyFormat = "$word attr-dict `:` type($word)";
 }
 

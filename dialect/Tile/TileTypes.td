@@ -63,6 +63,12 @@ def Tile_WordType : Tile_Type<"Word", "word"> {
   let summary = "A word of shared memory";
 }
 
+def Tile_FlagsType : Tile_Type<"Flags", "flags"> {
+  let summary = "A ring of words of shared memory, each raised or not; at first not";
+  let parameters = (ins "int64_t":$count);
+  let assemblyFormat = "`<` $count `>`";
+}
+
 class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
   let mnemonic = attrMnemonic;
 }

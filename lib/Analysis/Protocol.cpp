@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <random>
+#include <set>
 
 using namespace mlir;
 using namespace attn;
@@ -24,25 +25,41 @@ constexpr int64_t kWarpsPerGroup = 4;
 constexpr size_t kMostEvents = 1 << 20;
 
 struct Event {
-  enum Kind { Wait, Arrive, Copy, Read, Dot, DotWait, TurnWait, TurnPass } kind;
-  int64_t signal = -1; ///< Wait, Arrive, Copy: number of the memory barrier.
-  int64_t count = 0;   ///< Wait: parity. Arrive: arrivals. DotWait: pending.
+  enum Kind {
+    Wait, Arrive, Copy, Read, Dot, DotWait, TurnWait, TurnPass, Raise, Take
+  } kind;
+  /// Wait, Arrive, Copy: number of the memory barrier. Raise, Take: of the flag.
+  int64_t signal = -1;
+  /// Wait: parity. Arrive: arrivals. DotWait: pending. Take: what was followed.
+  int64_t count = 0;
   std::vector<int64_t> stages; ///< Copy: the one filled. Read, Dot: those read.
   Operation *op = nullptr;
 };
+
+/// A tile that the producer announced.
+struct Posted {
+  int64_t tile;
+  bool again;
+};
+
+/// What the consumers flag: the place of the tile in the order of announcements,
+/// and the number of the flag.
+using Flagged = std::set<std::pair<size_t, int64_t>>;
 
 /// Executes the scalars of one role and records its events.
 struct Role {
   const ProtocolRun &run;
   int64_t group; ///< 0 the producer, then the groups that compute.
   std::vector<Event> events;
-  std::deque<int64_t> *posted; ///< Tiles the producer announced, in order.
+  std::vector<Posted> *posted; ///< In order.
+  Flagged *flagged;            ///< By the consumers followed so far.
+  Flagged believed;            ///< By the producer; those not taken yet.
   size_t taken = 0;
   int64_t nextTile = 0;
   std::mt19937_64 random;
   llvm::DenseMap<Value, Attribute> known;
   /// First number of a ring's barriers, of slabs' stages.
-  llvm::DenseMap<Value, int64_t> *signalBase, *stageBase;
+  llvm::DenseMap<Value, int64_t> *signalBase, *stageBase, *flagBase;
   llvm::DenseMap<Value, int64_t> stageOf; ///< slab_read results.
   std::string trouble;
 
@@ -92,7 +109,8 @@ static bool takesPart(Operation *op) {
         return isa<tile::SignalWaitOp, tile::SignalArriveOp, tile::CopyBoxOp,
                    tile::SlabLoadOp,
                    tile::DotAsyncOp, tile::DotWaitOp, tile::TurnWaitOp,
-                   tile::TurnPassOp, tile::PostTileOp, tile::TakeTileOp>(inner)
+                   tile::TurnPassOp, tile::PostTileOp, tile::TakeTileOp,
+                   tile::NextTileOp, tile::RaiseFlagOp, tile::TakeFlagOp>(inner)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -138,7 +156,7 @@ LogicalResult Role::loop(scf::WhileOp op) {
 }
 
 LogicalResult Role::branch(scf::IfOp op) {
-  if (!takesPart(op))
+  if (!takesPart(op) && (op.getNumResults() == 0 || !number(op.getCondition())))
     return success();
   int64_t taken;
   if (!need(op, op.getCondition(), taken))
@@ -235,7 +253,16 @@ LogicalResult Role::operation(Operation *op) {
     int64_t tile;
     if (!need(op, post.getTile(), tile))
       return failure();
-    posted->push_back(tile);
+    int64_t again = 0;
+    if (post.getAgain() && !need(op, post.getAgain(), again))
+      return failure();
+    posted->push_back({tile, again != 0});
+    if (tile >= 0 && llvm::count_if(*posted, [&](const Posted &other) {
+          return other.tile == tile;
+        }) > 2) {
+      trouble = "tile " + std::to_string(tile) + " is done again more than once";
+      return failure();
+    }
     return success();
   }
   if (auto take = dyn_cast<tile::TakeTileOp>(op)) {
@@ -243,7 +270,40 @@ LogicalResult Role::operation(Operation *op) {
       trouble = "a consumer takes a tile that nobody posts";
       return failure();
     }
-    set(take.getResult(), (*posted)[taken++]);
+    const Posted &next = (*posted)[taken++];
+    set(take.getTile(), next.tile);
+    set(take.getAgain(), next.again);
+    return success();
+  }
+  if (auto raise = dyn_cast<tile::RaiseFlagOp>(op)) {
+    int64_t really;
+    Event e{Event::Raise, -1, 0, {}, op};
+    if (!need(op, raise.getCondition(), really) ||
+        !slotOf(op, raise.getFlags(), raise.getSlot(),
+                raise.getFlags().getType().getCount(), *flagBase, e.signal))
+      return failure();
+    if (really) {
+      flagged->insert({taken - 1, e.signal});
+      add(e);
+    }
+    return success();
+  }
+  if (auto take = dyn_cast<tile::TakeFlagOp>(op)) {
+    Event e{Event::Take, -1, 0, {}, op};
+    if (!slotOf(op, take.getFlags(), take.getSlot(),
+                take.getFlags().getType().getCount(), *flagBase, e.signal))
+      return failure();
+    for (auto it = believed.begin(); it != believed.end();) {
+      bool here = it->first < posted->size() && it->second == e.signal;
+      e.count |= here;
+      it = here ? believed.erase(it) : std::next(it);
+    }
+    set(take.getResult(), e.count);
+    add(e);
+    return success();
+  }
+  if (isa<tile::AnyOp>(op)) {
+    set(op->getResult(0), static_cast<int64_t>(random() % 100) < run.doubt);
     return success();
   }
   if (auto next = dyn_cast<tile::NextTileOp>(op)) {
@@ -333,13 +393,14 @@ struct Machine {
   std::vector<std::deque<const Event *>> inFlight; ///< Of each role.
   std::vector<std::pair<int64_t, int64_t>> copies; ///< (signal, stage) under way.
   std::vector<int64_t> turns; ///< Passed to a group and not yet taken.
+  std::vector<const Event *> flags; ///< Who raised them.
   std::mt19937_64 random;
 
-  Machine(std::vector<Signal> signals, size_t stages, const std::vector<Role> &roles,
-          bool takeTurns, uint64_t seed)
+  Machine(std::vector<Signal> signals, size_t stages, size_t flagCount,
+          const std::vector<Role> &roles, bool takeTurns, uint64_t seed)
       : signals(std::move(signals)), landed(stages, 0), readers(stages, 0),
         roles(roles), at(roles.size(), 0), inFlight(roles.size()),
-        turns(roles.size(), 0), random(seed) {
+        turns(roles.size(), 0), flags(flagCount, nullptr), random(seed) {
     if (takeTurns && roles.size() > 1)
       turns[1] = 1;
   }
@@ -410,6 +471,14 @@ struct Machine {
         inFlight[role].pop_front();
       }
       return "";
+    case Event::Raise:
+      flags[e.signal] = &e;
+      return "";
+    case Event::Take:
+      if ((flags[e.signal] != nullptr) != (e.count != 0))
+        return who(role) + " takes a flag before all have had their say: " + place(e);
+      flags[e.signal] = nullptr;
+      return "";
     case Event::TurnWait:
       --turns[role];
       return "";
@@ -458,6 +527,9 @@ struct Machine {
         return who(role) + " ends with a product that nobody waited for: " +
                place(*inFlight[role].front());
     }
+    for (const Event *raised : flags)
+      if (raised)
+        return "nobody takes a flag that was raised: " + place(*raised);
     return "";
   }
 };
@@ -502,9 +574,9 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
   if (!held.empty())
     return held;
 
-  llvm::DenseMap<Value, int64_t> signalBase, stageBase;
+  llvm::DenseMap<Value, int64_t> signalBase, stageBase, flagBase;
   std::vector<Signal> signals;
-  int64_t stages = 0;
+  int64_t stages = 0, flags = 0;
   program.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<tile::AllocSignalsOp>(op)) {
       signalBase[alloc.getResult()] = static_cast<int64_t>(signals.size());
@@ -517,53 +589,91 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
       stageBase[alloc.getResult()] = stages;
       stages += alloc.getType().getStages();
     }
+    if (auto alloc = dyn_cast<tile::AllocFlagsOp>(op)) {
+      flagBase[alloc.getResult()] = flags;
+      flags += alloc.getType().getCount();
+    }
   });
 
-  std::deque<int64_t> posted;
+  std::vector<Posted> posted;
   std::vector<Role> all;
-  for (int64_t group = 0; group <= groups; ++group) {
-    Role role{run, group, {}, &posted, 0, 0, std::mt19937_64(run.seed), llvm::DenseMap<Value, Attribute>(), &signalBase,
-              &stageBase, llvm::DenseMap<Value, int64_t>(), ""};
-    for (unsigned i = 0; i < program.getNumArguments(); ++i) {
-      auto what = program.getArgAttrOfType<DictionaryAttr>(i, tile::kArgAttr);
-      Value argument = program.getArgument(i);
-      if (!what || !argument.getType().isInteger())
-        continue;
-      auto text = [&](StringRef key) {
-        auto value = what.getAs<StringAttr>(key);
-        return value ? value.str() : std::string();
-      };
-      auto lookUp = [](const std::map<std::string, int64_t> &from,
-                       const std::string &name, int64_t otherwise) {
-        auto found = from.find(name);
-        return found == from.end() ? otherwise : found->second;
-      };
-      std::string kind = text("kind");
-      role.set(argument, kind == "length"   ? lookUp(run.lengths, text("axis"), 1)
-                         : kind == "scalar" ? lookUp(run.scalars, text("name"), 0)
-                         : kind == "stride" ? run.stride
-                                            : 1);
+  Flagged believed, flagged;
+  std::string trouble;
+  auto follow = [&]() -> LogicalResult {
+    posted.clear(), all.clear(), flagged.clear();
+    for (int64_t group = 0; group <= groups; ++group) {
+      Role role{run, group, {}, &posted, &flagged, believed, 0, 0,
+                std::mt19937_64(run.seed + 7 * static_cast<uint64_t>(group)),
+                llvm::DenseMap<Value, Attribute>(), &signalBase, &stageBase, &flagBase,
+                llvm::DenseMap<Value, int64_t>(), ""};
+      for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+        auto what = program.getArgAttrOfType<DictionaryAttr>(i, tile::kArgAttr);
+        Value argument = program.getArgument(i);
+        if (!what || !argument.getType().isInteger())
+          continue;
+        auto text = [&](StringRef key) {
+          auto value = what.getAs<StringAttr>(key);
+          return value ? value.str() : std::string();
+        };
+        auto lookUp = [](const std::map<std::string, int64_t> &from,
+                         const std::string &name, int64_t otherwise) {
+          auto found = from.find(name);
+          return found == from.end() ? otherwise : found->second;
+        };
+        std::string kind = text("kind");
+        role.set(argument, kind == "length"   ? lookUp(run.lengths, text("axis"), 1)
+                           : kind == "scalar" ? lookUp(run.scalars, text("name"), 0)
+                           : kind == "stride" ? run.stride
+                                              : 1);
+      }
+      LogicalResult followed = success();
+      for (Operation &op : program.getBody().front().without_terminator())
+        if (&op != roles && succeeded(followed) && (roles || group > 0))
+          followed = role.operation(&op);
+      if (roles && succeeded(followed)) {
+        Region &region = group == 0 ? roles.getProducer() : roles.getConsumer();
+        for (BlockArgument position : region.front().getArguments())
+          role.set(position, 0);
+        followed = role.block(region.front());
+      }
+      if (failed(followed)) {
+        if (role.trouble.empty())
+          return failure();
+        trouble = role.trouble;
+        return success();
+      }
+      all.push_back(std::move(role));
     }
-    LogicalResult followed = success();
-    for (Operation &op : program.getBody().front().without_terminator())
-      if (&op != roles && succeeded(followed) && (roles || group > 0))
-        followed = role.operation(&op);
-    if (roles && succeeded(followed)) {
-      Region &region = group == 0 ? roles.getProducer() : roles.getConsumer();
-      for (BlockArgument position : region.front().getArguments())
-        role.set(position, 0);
-      followed = role.block(region.front());
-    }
-    if (failed(followed)) {
-      if (!role.trouble.empty())
-        return role.trouble;
+    return success();
+  };
+  // Each round settles at least one more verdict: up to the first that the producer
+  // took for another than it is, what was posted is right.
+  while (true) {
+    if (failed(follow()))
       return failure();
-    }
-    all.push_back(std::move(role));
+    if (!trouble.empty())
+      return trouble;
+    auto [own, real] = std::mismatch(believed.begin(), believed.end(),
+                                     flagged.begin(), flagged.end());
+    if (own == believed.end() && real == flagged.end())
+      break;
+    size_t differs = std::min(own == believed.end() ? SIZE_MAX : own->first,
+                              real == flagged.end() ? SIZE_MAX : real->first);
+    believed.clear();
+    for (auto verdict : flagged)
+      if (verdict.first <= differs)
+        believed.insert(verdict);
+  }
+  for (auto [place, flag] : flagged) {
+    int64_t tile = posted[place].tile;
+    if (!posted[place].again && !llvm::any_of(ArrayRef(posted).drop_front(place + 1), [&](const Posted &later) {
+          return later.again && later.tile == tile;
+        }))
+      return "tile " + std::to_string(tile) + " fails its check and is not done again";
   }
   for (int64_t i = 0; i < run.orders; ++i) {
-    Machine machine(signals, static_cast<size_t>(stages), all, roles && roles.getTurns(),
-                    run.seed * 1000003 + static_cast<uint64_t>(i));
+    Machine machine(signals, static_cast<size_t>(stages), static_cast<size_t>(flags),
+                    all, roles && roles.getTurns(), run.seed * 1000003 + static_cast<uint64_t>(i));
     std::string wrong = machine.go(/*late=*/i % 2 == 1);
     if (!wrong.empty())
       return wrong;

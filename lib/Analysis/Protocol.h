@@ -10,7 +10,13 @@
 // Found: a role that waits for ever; a stage refilled while a product may still
 // read it; a stage read before its copy has landed; more arrivals than a signal
 // counts; a product that nobody waits for, and operands in registers that are
-// rebuilt before the wait that frees them.
+// rebuilt before the wait that frees them; a tile that failed its check and is not
+// done again, or again and again; a flag read before all have had their say.
+//
+// Whether a tile fails its check is up to its data, so tile.any is drawn by lot.
+// The producer's way then depends on the consumers': they are followed in turn,
+// until what the producer takes for flagged is what the consumers flag. The
+// machine then checks that every order shows the producer those flags.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_ANALYSIS_PROTOCOL_H
@@ -30,6 +36,7 @@ struct ProtocolRun {
   int64_t stride = 8;   ///< Of every axis; multiples of 8 let optional maps be.
   int64_t block = 0;    ///< The block that is run.
   int64_t launched = 1; ///< Blocks of the launch (persistent programs).
+  int64_t doubt = 30;   ///< Of 100 tile.any, how many hold.
   int64_t orders = 20;  ///< Interleavings tried.
   uint64_t seed = 1;
 };

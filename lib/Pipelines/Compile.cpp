@@ -337,9 +337,11 @@ compileOnce(MLIRContext &context, const spec::Module &source,
 /// Smaller schedules of a level's flash kernels, tried in this order when score
 /// functions need more registers than the measured choice leaves them.
 static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) {
-  static const char *const wgmma[] = {"columns=64", "columns=48", "columns=32",
-                                      "groups=2,columns=64,stages=2",
-                                      "groups=2,columns=32,stages=2"};
+  // A frozen maximum, whose producer has more to remember, is given up first.
+  static const char *const wgmma[] = {"vote=1,columns=64", "vote=1,columns=48",
+                                      "vote=1,columns=32",
+                                      "vote=1,groups=2,columns=64,stages=2",
+                                      "vote=1,groups=2,columns=32,stages=2"};
   static const char *const mma[] = {"columns=32", "columns=16"};
   static const char *const pipelined[] = {"columns=64", "columns=48", "columns=32",
                                           "columns=16"};

@@ -43,6 +43,7 @@ struct CheckProtocol : attn::impl::CheckProtocolPassBase<CheckProtocol> {
     run.launched = launched;
     run.stride = stride;
     run.orders = orders;
+    run.doubt = doubt;
     run.seed = seed;
     FailureOr<std::string> wrong = checkProtocol(program, run);
     if (failed(wrong))

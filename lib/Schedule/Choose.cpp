@@ -221,6 +221,10 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
                         const MeasuredRow &row, Schedule s) {
   [[maybe_unused]] std::string wrong = applyOverrides(row.schedule, s);
   assert(wrong.empty() && "a measured row does not read as overrides");
+  // The maximum of the first blocks would often be far off, and tiles done twice.
+  if (problem.drifts)
+    wrong = applyOverrides(row.drifting, s);
+  assert(wrong.empty() && "overrides of drifting scores do not read");
   if (s.groups > 0 && !target.pipelined && problem.captured > 0) {
     // Whole slabs, as many stages as fit; four groups lack the registers. Bias
     // tensor, speed relative to FlexAttention in the same run (H200, 2026-12-02,

@@ -43,6 +43,9 @@ struct Problem {
   /// Flash: bytes that score functions read for each row and key from tensors
   /// that the copy engine can bring, in rows of keys.
   int64_t captured = 0;
+  /// Flash: scores have a term that depends on which key it is (a bias, a slope),
+  /// so the first keys of a row say little of the size of the others.
+  bool drifts = false;
 };
 
 enum class Unit {
@@ -67,7 +70,9 @@ struct Schedule {
   int64_t vector = 4;      ///< Elements a lane takes at once (rows layout).
   int64_t stages = 1;
   int64_t groups = 0; ///< Wgmma: consumer warp groups of 64 rows each.
-  int64_t vote = 0;   ///< Wgmma: move the maximum by vote, else always.
+  int64_t vote = 0;   ///< Wgmma: how the maximum moves in live blocks; 0: always,
+                      ///< 1: by vote, 2: not at all, a tile that overflows is done
+                      ///< again (persistent tiles only).
   int64_t turns = 0;  ///< Wgmma: take turns on the tensor cores; 1: pass the turn
                       ///< when both products are issued, 2: when scores are there.
   int64_t persistent = 0; ///< Wgmma: 1: tiles a grid apart, 2: from a counter.

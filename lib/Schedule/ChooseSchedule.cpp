@@ -106,6 +106,23 @@ static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
   return bytes;
 }
 
+/// See Problem::drifts.
+static bool scoresDrift(KernelOp kernel) {
+  StringRef keyAxis;
+  for (auto softmax : kernel.getBody().getOps<OnlineSoftmaxOp>())
+    keyAxis = softmax.getOver();
+  auto hasKeys = [&](Value value) { return llvm::is_contained(axesOf(value), keyAxis); };
+  for (Operation &op : kernel.getBody().front()) {
+    if (!isa<MapOp, ScaleOp>(op))
+      continue;
+    bool other = llvm::count_if(op.getOperands(), hasKeys) > 1;
+    op.walk([&](IndexOp index) { other |= index.getAxis() == keyAxis; });
+    if (other)
+      return true;
+  }
+  return false;
+}
+
 /// Problem::boxes of a kernel with one matmul: its rows come with the summed axis
 /// innermost, its columns with either axis.
 static bool fitMatmulBoxes(MatmulOp matmul, const MatmulAxes &axes) {
@@ -166,6 +183,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
   } else {
     problem.boxes = fitFlashBoxes(kernel, first);
     problem.captured = capturedBytes(kernel, first);
+    problem.drifts = scoresDrift(kernel);
   }
   // The innermost axis of the result is its column axis.
   SmallVector<std::string> resultAxes = axesOf(result);

@@ -2,6 +2,7 @@
 
 #include "lib/Schedule/ConsumeKeys.h"
 
+#include "lib/Schedule/FrozenMaximum.h"
 #include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/LowerMask.h"
 
@@ -199,7 +200,7 @@ Value KeyConsumer::takeCaptured(const CapturedStages &tensor, Ring ring,
 }
 
 KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
-                                            Value scores, bool live) {
+                                            Value scores, Live live) {
   Softmaxed result;
   IRMapping &map = result.map;
   Block &body = loop.op.getBody().front();
@@ -221,8 +222,7 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
     if (auto maximum = dyn_cast<tile::RunningMaxOp>(copy))
-      maximum.setForm(live && vote ? tile::SoftmaxForm::Vote
-                                   : tile::SoftmaxForm::Running);
+      maximum.setForm(live.value_or(tile::SoftmaxForm::Running));
   }
   for (auto value : loop.yield()->getOperands().drop_front())
     result.sums.push_back(map.lookupOrDefault(value));
@@ -230,7 +230,7 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
   // A mask that ends the chain is replaced, so look through it.
   for (tile::MaskOp mask : masks) {
     Value before = mask.getResult();
-    Value after = lowerMask(mask, live);
+    Value after = lowerMask(mask, live.has_value());
     if (result.probability == before)
       result.probability = after;
     for (Value &sum : result.sums)
@@ -259,12 +259,12 @@ void KeyConsumer::first(State &state, Value keyStart) {
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(state, keyStart, scores, /*live=*/false);
+  Softmaxed done = softmax(state, keyStart, scores, std::nullopt);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
 }
 
-void KeyConsumer::rotatedStep(State &state, Value keyStart, bool live) {
+void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
   beforeBlock(state, keyStart, blockStart(keyStart, c32(1)));
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   if (turns)
@@ -286,7 +286,7 @@ void KeyConsumer::rotatedStep(State &state, Value keyStart, bool live) {
   state.probability = rounded(done.probability);
 }
 
-void KeyConsumer::plainStep(State &state, Value keyStart, bool live) {
+void KeyConsumer::plainStep(State &state, Value keyStart, Live live) {
   beforeBlock(state, keyStart, keyStart);
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
@@ -302,7 +302,7 @@ void KeyConsumer::plainStep(State &state, Value keyStart, bool live) {
 }
 
 /// `count` blocks from `begin` on, the last first.
-void KeyConsumer::steps(State &state, Value begin, Value count, bool live,
+void KeyConsumer::steps(State &state, Value begin, Value count, Live live,
                         bool rotate) {
   if (matchPattern(count, m_Zero()))
     return;
@@ -323,6 +323,18 @@ void KeyConsumer::steps(State &state, Value begin, Value count, bool live,
   state = State::from(state, blocks.getResults());
 }
 
+/// Fully live blocks with a frozen maximum or, when the tile is done again, with one
+/// that moves.
+void KeyConsumer::freezingSteps(State &state, Value begin, Value count) {
+  Value again = tile::AgainOp::create(b, loc, b.getI1Type());
+  Value kept = arith::SelectOp::create(b, loc, again, c32(0), count);
+  Value &sum = state.sums[1]; // Behind the maximum.
+  sum = spoilUnset(b, loc, sum, state.sums[0], kept);
+  steps(state, begin, kept, tile::SoftmaxForm::Keep, /*rotate=*/true);
+  steps(state, begin, sub(count, kept), tile::SoftmaxForm::Running,
+        /*rotate=*/true);
+}
+
 void KeyConsumer::rotated(State &state, Value total) {
   tile::ForKeysOp keys = loop.op;
   Value left = keys.getLeftCount(), full = keys.getFullCount(),
@@ -337,21 +349,24 @@ void KeyConsumer::rotated(State &state, Value total) {
   bool noLeft = matchPattern(left, m_Zero());
   if (!noLeft)
     left = sub(left, sub(rest, fromFull));
-  steps(state, keys.getRightBegin(), right, /*live=*/false, /*rotate=*/true);
-  if (!matchPattern(keys.getFullCount(), m_Zero()))
-    steps(state, keys.getFullBegin(), full, /*live=*/true, /*rotate=*/true);
+  steps(state, keys.getRightBegin(), right, std::nullopt, /*rotate=*/true);
+  if (!matchPattern(keys.getFullCount(), m_Zero())) {
+    if (freezes())
+      freezingSteps(state, keys.getFullBegin(), full);
+    else
+      steps(state, keys.getFullBegin(), full, form, /*rotate=*/true);
+  }
   if (!noLeft)
-    steps(state, keys.getLeftBegin(), left, /*live=*/false, /*rotate=*/true);
+    steps(state, keys.getLeftBegin(), left, std::nullopt, /*rotate=*/true);
   // The last block's values.
   state.accumulator = valuesDone(state, issueValues(state, /*fence=*/true));
 }
 
 void KeyConsumer::plain(State &state) {
   tile::ForKeysOp keys = loop.op;
-  steps(state, keys.getRightBegin(), keys.getRightCount(), /*live=*/false,
+  steps(state, keys.getRightBegin(), keys.getRightCount(), std::nullopt,
         /*rotate=*/false);
-  steps(state, keys.getFullBegin(), keys.getFullCount(), /*live=*/true,
-        /*rotate=*/false);
-  steps(state, keys.getLeftBegin(), keys.getLeftCount(), /*live=*/false,
+  steps(state, keys.getFullBegin(), keys.getFullCount(), form, /*rotate=*/false);
+  steps(state, keys.getLeftBegin(), keys.getLeftCount(), std::nullopt,
         /*rotate=*/false);
 }

@@ -23,6 +23,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+#include <optional>
 
 namespace attn {
 
@@ -59,15 +62,22 @@ struct CapturedStages {
 class KeyConsumer : public RingBuilder {
 public:
   KeyConsumer(mlir::func::FuncOp program, KeyLoop loop, int64_t groups,
-              int64_t stages, int64_t turns, bool vote)
+              int64_t stages, int64_t turns, tile::SoftmaxForm form)
       : RingBuilder(program, loop.op), loop(loop), groups(groups),
-        stages(stages), turns(groups > 1 ? turns : 0), vote(vote) {}
+        stages(stages), turns(groups > 1 ? turns : 0), form(form) {}
 
   virtual ~KeyConsumer() = default;
 
   KeyLoop loop;
   int64_t groups, stages, turns;
-  bool vote;
+  tile::SoftmaxForm form; ///< Of the maximum in fully live blocks.
+
+  /// Whether the maximum stays as the first and masked blocks leave it, which
+  /// takes a check at the tile's end.
+  bool freezes() {
+    return form == tile::SoftmaxForm::Keep && loop.rescale &&
+           !mlir::matchPattern(loop.op.getFullCount(), mlir::m_Zero());
+  }
 
   mlir::Value querySlabs, keySlabs, valueSlabs;
   mlir::Value queryFull, queryEmpty, keyFull, keyEmpty, valueFull, valueEmpty;
@@ -132,17 +142,20 @@ private:
   void scoresDone(State &state, mlir::Value keyStart);
   mlir::Value issueValues(const State &state, bool fence);
   mlir::Value valuesDone(State &state, mlir::Value accumulator);
+  /// `live`: a fully live block, without masks and with this form of maximum.
+  using Live = std::optional<tile::SoftmaxForm>;
   Softmaxed softmax(State &state, mlir::Value keyStart, mlir::Value scores,
-                    bool live);
+                    Live live);
   mlir::Value takeCaptured(const CapturedStages &tensor, Ring ring,
                            mlir::IRMapping &map);
   mlir::Value rounded(mlir::Value probability);
   void rescale(State &state, const Softmaxed &done);
   void first(State &state, mlir::Value keyStart);
-  void rotatedStep(State &state, mlir::Value keyStart, bool live);
-  void plainStep(State &state, mlir::Value keyStart, bool live);
-  void steps(State &state, mlir::Value begin, mlir::Value count, bool live,
+  void rotatedStep(State &state, mlir::Value keyStart, Live live);
+  void plainStep(State &state, mlir::Value keyStart, Live live);
+  void steps(State &state, mlir::Value begin, mlir::Value count, Live live,
              bool rotate);
+  void freezingSteps(State &state, mlir::Value begin, mlir::Value count);
 };
 
 } // namespace attn

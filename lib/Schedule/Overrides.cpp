@@ -19,14 +19,17 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
   if (s.groups < 1 || s.groups > 4)
     return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
                        s.groups);
-  if (s.turns > 2 || s.persistent > 2 || s.vote > 1 || s.rotate > 1)
-    return "turns and persistent are 0 to 2, vote and rotate are 0 or 1";
+  if (s.turns > 2 || s.persistent > 2 || s.vote > 2 || s.rotate > 1)
+    return "turns, persistent and vote are 0 to 2, rotate is 0 or 1";
   if (s.producer && !s.rotate)
     return "level specialized always rotates its loop; use level pipelined for "
            "rotate=0";
   if (!s.producer && (s.turns || s.persistent || s.stages < 2))
     return "level pipelined has no turns and no persistent tiles, and needs at "
            "least 2 stages; use level specialized";
+  if (s.vote == 2 && !s.persistent)
+    return "vote=2 (a frozen maximum) needs persistent=1 or 2, which level "
+           "specialized has: a tile that overflows is done again";
   if (s.stages > 8 || s.columns > 256)
     return "at most 8 stages and 256 columns (keys a step)";
   int64_t bytes = sharedBytes(problem, s);

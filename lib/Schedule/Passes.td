@@ -71,10 +71,13 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::func::FuncOp"> 
     fills rings of `tile.stages` stages through tensor maps, and consumer warp
     groups whose score product of one block runs together with the value product
     of the block before. Masked blocks come first, in a loop of their own.
-    `tile.turns` orders the groups on the tensor cores, `tile.vote` moves the
-    running maximum by vote in live blocks. Other programs stay as they are.
+    `tile.turns` orders the groups on the tensor cores. `tile.vote` says how the
+    running maximum moves in live blocks: 0 always, 1 by vote, 2 not at all. With 2
+    the consumers check each tile at its end and ask by `tile.redo` for one that
+    left the range of numbers to be done again. Other programs stay as they are.
 
-    Precondition: operands of both products are read by `tile.load_box`.
+    Precondition: operands of both products are read by `tile.load_box`; with
+    `tile.vote = 2`, `tile.persistent` is not 0.
     Postcondition: no `tile.for_keys`, `tile.load_box` or `tile.mask` is left in
     a program with `tile.groups`.
   }];
@@ -141,7 +144,21 @@ def PersistTilesPass : Pass<"tile-persist-tiles", "::mlir::func::FuncOp"> {
     device memory, which becomes the program's last argument. The rings of stages
     run on, so the next tile's loads run under this tile's end.
 
+    Where consumers ask for tiles to be done again the producer posts every tile's
+    number, and after the tile that is under way posts one that was flagged:
+
+    ```mlir
+    tile.redo if %failed
+    // becomes
+    tile.raise_flag %flags[%slot] if %failed
+    tile.signal_arrive %judged[%slot]
+    // and in the producer, when the loads of the next tile have been issued
+    tile.signal_wait %judged[%before] parity %phase
+    %redo = tile.take_flag %flags[%before]
+    ```
+
     Precondition: `tile.block_id` names the number of tiles.
+    Postcondition: no `tile.again` and no `tile.redo` is left.
   }];
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect"];
@@ -152,7 +169,8 @@ def CheckProtocolPass : Pass<"tile-check-protocol", "::mlir::func::FuncOp"> {
   let description = [{
     An abstract machine without data (lib/Analysis/Protocol.h) for given lengths:
     an error when a role can wait for ever, a stage is refilled while it is still
-    read or read before its copy has landed. Changes nothing.
+    read or read before its copy has landed, or a tile that fails its check is not
+    done again exactly once. Changes nothing.
   }];
   let options = [
     Option<"lengths", "lengths", "std::string", "\"\"",
@@ -160,6 +178,8 @@ def CheckProtocolPass : Pass<"tile-check-protocol", "::mlir::func::FuncOp"> {
     Option<"block", "block", "int64_t", "0", "the block that is run">,
     Option<"launched", "launched", "int64_t", "1", "blocks of the launch">,
     Option<"orders", "orders", "int64_t", "20", "interleavings tried">,
+    Option<"doubt", "doubt", "int64_t", "30",
+           "of 100 tests on data (tile.any), how many hold">,
     Option<"stride", "stride", "int64_t", "8",
            "stride of every axis in elements; multiples of 8 let optional maps be">,
     Option<"seed", "seed", "uint64_t", "1", "of interleavings and unknown integers">

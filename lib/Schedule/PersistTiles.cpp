@@ -10,6 +10,15 @@
 //            the number in shared memory under the queries' signal. A block
 //            that got long tiles takes fewer.
 //
+// Tiles that may be done again (tile.redo) are always posted, since only the
+// producer knows which comes next. Consumers check a tile at its end, raise its
+// flag if it failed and arrive on its signal, `judged`; both are rings of two. When
+// all of tile i is under way the producer waits for the verdict on tile i - 1, and
+// if its flag was raised brings that tile once more, before any fresh one. At the
+// end it waits for the last tile's verdict as well. The flag of i - 1 is read
+// before tile i + 1 is posted, so two flags are enough; and the signal of i - 1
+// cannot complete again before, so its parity is not missed.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/Passes.h"
@@ -47,9 +56,49 @@ struct Persister {
 
   LogicalResult findPlacement();
   void makeStatic(Block &role);
-  void makeDynamic();
+  /// `counted`: tiles come from a counter. `redo`: where a tile is checked, or null.
+  void makePosted(bool counted, tile::RedoOp redo);
 
 private:
+  Value judged, flags; ///< Of tiles that may be done again, two slots each.
+
+  /// What the producer carries from tile to tile. It has few registers, so a tile
+  /// that is done again is told by a bit of its number.
+  struct Course {
+    Value number;      ///< What is posted now.
+    Value before = {}; ///< What was posted before; null unless tiles are done again.
+    Value count = {};  ///< How many were; the place of the verdict on this one.
+    Value fresh = {};  ///< Tiles a grid apart: the last that was begun first.
+
+    SmallVector<Value> flat() const {
+      SmallVector<Value> all;
+      for (Value value : {number, before, count, fresh})
+        if (value)
+          all.push_back(value);
+      return all;
+    }
+    static Course from(ValueRange all) {
+      Course course{all[0]};
+      if (all.size() > 1)
+        course.before = all[1], course.count = all[2];
+      if (all.size() > 3)
+        course.fresh = all[3];
+      return course;
+    }
+  };
+  static constexpr int64_t kAgain = 1 << 30; ///< The tiles of a launch are fewer.
+  Value tileOf(Value number) {
+    return arith::AndIOp::create(b, loc, number, c32(~kAgain));
+  }
+  Value isAgain(Value number) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, number,
+                                 c32(kAgain));
+  }
+  Value addCounter();
+  Value freshAfter(Value tile, Value counter);
+  Course afterJudging(const Course &now, Value counter);
+  void giveVerdict(tile::RedoOp redo, Value slot);
+
   Value c32(int64_t value) {
     return arith::ConstantIntOp::create(b, loc, value, 32);
   }
@@ -126,18 +175,93 @@ void Persister::makeStatic(Block &role) {
   finish(role, loop.getResults());
 }
 
-void Persister::makeDynamic() {
-  // The counter is an argument of its own.
+Value Persister::addCounter() {
   Type counterType = tile::PtrType::get(b.getContext(), b.getI32Type());
   unsigned number = program.getNumArguments();
   DictionaryAttr what = b.getDictionaryAttr(
       {b.getNamedAttr(tile::kArgAttr, b.getDictionaryAttr({b.getNamedAttr(
                                           "kind", b.getStringAttr("scheduler"))}))});
   (void)program.insertArgument(number, counterType, what, program.getLoc());
-  Value counter = program.getArgument(number);
+  return program.getArgument(number);
+}
+
+/// A tile after `tile` that nobody has begun; there may be none of that number.
+Value Persister::freshAfter(Value tile, Value counter) {
+  if (counter)
+    return tile::NextTileOp::create(b, loc, b.getI32Type(), counter);
+  return arith::AddIOp::create(
+      b, loc, tile, tile::GridDimOp::create(b, loc, b.getI32Type()));
+}
+
+/// What comes after the tile that the producer has just brought. The one before it
+/// is judged first: its consumers have had a tile's time, so nobody waits.
+Persister::Course Persister::afterJudging(const Course &now, Value counter) {
+  // Whether `number`, the tile posted as the count-th, is to be done again. One that
+  // was is as right as it can be: NaN stays NaN.
+  auto judge = [&](Value count, Value number) -> Value {
+    Value slot = arith::AndIOp::create(b, loc, count, c32(1));
+    Value round = arith::ShRUIOp::create(b, loc, count, c32(1));
+    tile::SignalWaitOp::create(b, loc, judged, slot,
+                               arith::AndIOp::create(b, loc, round, c32(1)));
+    Value raised = tile::TakeFlagOp::create(b, loc, b.getI1Type(), flags, slot);
+    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number,
+                                        c32(kAgain));
+    return arith::AndIOp::create(b, loc, raised, first);
+  };
+  auto either = [&](Value condition, llvm::function_ref<Value()> yes,
+                    llvm::function_ref<Value()> no) -> Value {
+    auto in = [&](llvm::function_ref<Value()> branch) {
+      return [this, branch](OpBuilder &inner, Location) {
+        OpBuilder::InsertionGuard guard(b);
+        b.restoreInsertionPoint(inner.saveInsertionPoint());
+        scf::YieldOp::create(b, loc, branch());
+      };
+    };
+    return scf::IfOp::create(b, loc, condition, in(yes), in(no)).getResult(0);
+  };
+  auto again = [&](Value number) -> Value {
+    return arith::OrIOp::create(b, loc, number, c32(kAgain));
+  };
+  // Before the first tile (count - 1 is -1) nothing was flagged, and a fresh signal
+  // has passed the round before its first.
+  Value redo = judge(arith::SubIOp::create(b, loc, now.count, c32(1)), now.before);
+  Course next;
+  if (now.fresh) {
+    next.fresh = arith::SelectOp::create(b, loc, redo, now.fresh,
+                                         freshAfter(now.fresh, counter));
+    next.number = arith::SelectOp::create(b, loc, redo, again(now.before), next.fresh);
+  } else {
+    next.number = either(
+        redo, [&] { return again(now.before); },
+        [&] { return freshAfter(Value(), counter); });
+  }
+  next.before = now.number;
+  next.count = arith::AddIOp::create(b, loc, now.count, c32(1));
+  // After the last one its own verdict decides.
+  Value over = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                     tileOf(next.number), block.getCount());
+  next.number = either(
+      over,
+      [&]() -> Value {
+        return arith::SelectOp::create(b, loc, judge(now.count, now.number),
+                                       again(now.number), next.number);
+      },
+      [&] { return next.number; });
+  return next;
+}
+
+void Persister::makePosted(bool counted, tile::RedoOp redo) {
+  Value counter = counted ? addCounter() : Value();
   b.setInsertionPointToStart(&program.getBody().front());
   Value word = tile::AllocWordOp::create(b, loc,
                                          tile::WordType::get(b.getContext()));
+  if (redo) {
+    int64_t warps = 4 * static_cast<int64_t>(roles.getGroups());
+    judged = tile::AllocSignalsOp::create(
+        b, loc, tile::SignalsType::get(b.getContext(), 2, warps));
+    flags = tile::AllocFlagsOp::create(b, loc,
+                                       tile::FlagsType::get(b.getContext(), 2));
+  }
 
   // The producer: the queries' copy is the one into a single stage.
   Block &producer = roles.getProducer().front();
@@ -154,62 +278,97 @@ void Persister::makeDynamic() {
   SmallVector<Operation *> production = workOf(producer);
   b.setInsertionPointToStart(&producer);
   Value first = tile::BlockIdOp::create(b, loc, b.getI32Type(), Value());
-  SmallVector<Value> inits{first};
   Value zero = c32(0);
+  Course start{first};
+  if (redo)
+    start = {first, first, zero, counted ? Value() : first};
+  SmallVector<Value> inits = start.flat();
+  const size_t steering = inits.size();
   inits.append(producer.getNumArguments(), zero);
-  SmallVector<Type> carried(inits.size(), b.getI32Type());
-  auto loop = scf::WhileOp::create(b, loc, carried, inits);
-  auto region = [&](Region &r, size_t count) {
+  auto loop = scf::WhileOp::create(b, loc, ValueRange(inits).getTypes(), inits);
+  auto region = [&](Region &r, TypeRange types) {
     Block *block = b.createBlock(&r);
-    for (size_t i = 0; i < count; ++i)
-      block->addArgument(b.getI32Type(), loc);
+    for (Type type : types)
+      block->addArgument(type, loc);
     return block;
   };
-  Block *before = region(loop.getBefore(), carried.size());
-  Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                     before->getArgument(0), block.getCount());
+  Block *before = region(loop.getBefore(), loop.getResultTypes());
+  Value more = arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::slt,
+      redo ? tileOf(before->getArgument(0)) : before->getArgument(0), block.getCount());
   scf::ConditionOp::create(b, loc, more, before->getArguments());
-  Block *body = region(loop.getAfter(), carried.size());
-  Value tile = body->getArgument(0);
+  Block *body = region(loop.getAfter(), loop.getResultTypes());
+  ValueRange carried = body->getArguments();
+  Course now = Course::from(carried.take_front(steering));
+  Value tile = redo ? tileOf(now.number) : now.number;
   SmallVector<Value> after =
-      place(producer, production, tile, ValueRange(body->getArguments()).drop_front());
+      place(producer, production, tile, carried.drop_front(steering));
   b.setInsertionPoint(query);
-  tile::PostTileOp::create(b, loc, word, tile);
+  tile::PostTileOp::create(b, loc, word, tile,
+                           redo ? isAgain(now.number) : Value());
   b.setInsertionPointToEnd(body);
-  SmallVector<Value> yielded{tile::NextTileOp::create(b, loc, b.getI32Type(), counter)};
+  SmallVector<Value> yielded =
+      (redo ? afterJudging(now, counter) : Course{freshAfter(now.number, counter)})
+          .flat();
   yielded.append(after);
   scf::YieldOp::create(b, loc, yielded);
   // No more tiles: say so once the queries' stage is free.
   b.setInsertionPointAfter(loop);
-  Value parity = arith::XOrIOp::create(b, loc, loop.getResult(1), c32(1));
+  ValueRange left = loop.getResults().drop_front(steering);
+  Value parity = arith::XOrIOp::create(b, loc, left[0], c32(1));
   tile::SignalWaitOp::create(b, loc, queryEmpty.getSignals(), c32(0), parity);
-  tile::PostTileOp::create(b, loc, word, c32(-1));
+  tile::PostTileOp::create(b, loc, word, c32(-1), Value());
   tile::SignalArriveOp::create(b, loc, query.getSignals(), c32(0), Value());
-  tile::FinishTilesOp::create(b, loc, counter);
-  finish(producer, loop.getResults().drop_front());
+  if (counter)
+    tile::FinishTilesOp::create(b, loc, counter);
+  finish(producer, left);
 
+  // The consumers.
   Block &consumer = roles.getConsumer().front();
   SmallVector<Operation *> consumption = workOf(consumer);
-  size_t positions = consumer.getNumArguments();
+  const size_t positions = consumer.getNumArguments();
   b.setInsertionPointToStart(&consumer);
-  Value start = c32(0);
-  SmallVector<Value> zeros(positions, start);
-  SmallVector<Type> results(positions + 1, b.getI32Type());
-  auto tiles = scf::WhileOp::create(b, loc, results, zeros);
-  Block *ask = region(tiles.getBefore(), positions);
+  SmallVector<Value> zeros(positions, c32(0));
+  SmallVector<Type> passedTypes{b.getI32Type()};
+  passedTypes.append(zeros.size(), b.getI32Type());
+  if (redo)
+    passedTypes.push_back(b.getI1Type());
+  auto tiles = scf::WhileOp::create(b, loc, passedTypes, zeros);
+  Block *ask = region(tiles.getBefore(), ValueRange(zeros).getTypes());
   tile::SignalWaitOp::create(b, loc, query.getSignals(), c32(0),
                              ask->getArgument(0));
-  Value taken = tile::TakeTileOp::create(b, loc, b.getI32Type(), word);
-  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, taken, c32(0));
-  SmallVector<Value> passed{taken};
+  auto taken = tile::TakeTileOp::create(b, loc, b.getI32Type(), b.getI1Type(), word);
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                     taken.getTile(), c32(0));
+  SmallVector<Value> passed{taken.getTile()};
   passed.append(ask->getArguments().begin(), ask->getArguments().end());
+  if (redo)
+    passed.push_back(taken.getAgain());
   scf::ConditionOp::create(b, loc, some, passed);
-  Block *work = region(tiles.getAfter(), positions + 1);
-  SmallVector<Value> left = place(consumer, consumption, work->getArgument(0),
-                                  ValueRange(work->getArguments()).drop_front());
+  Block *work = region(tiles.getAfter(), passedTypes);
+  ValueRange here = work->getArguments();
+  SmallVector<Value> next =
+      place(consumer, consumption, here[0], here.slice(1, positions));
+  if (redo) {
+    // The parity of the queries' phase alternates from tile to tile.
+    giveVerdict(redo, here[1]);
+    work->walk([&](tile::AgainOp again) {
+      again.replaceAllUsesWith(here.back());
+      again.erase();
+    });
+  }
   b.setInsertionPointToEnd(work);
-  scf::YieldOp::create(b, loc, left);
-  finish(consumer, tiles.getResults().drop_front());
+  scf::YieldOp::create(b, loc, next);
+  finish(consumer, tiles.getResults().slice(1, positions));
+}
+
+/// Where the tile is checked: raises its flag if need be and says that the flag
+/// can be read.
+void Persister::giveVerdict(tile::RedoOp redo, Value slot) {
+  b.setInsertionPoint(redo);
+  tile::RaiseFlagOp::create(b, loc, flags, slot, redo.getCondition());
+  tile::SignalArriveOp::create(b, loc, judged, slot, Value());
+  redo.erase();
 }
 
 namespace {
@@ -236,11 +395,13 @@ struct PersistTiles : attn::impl::PersistTilesPassBase<PersistTiles> {
     Persister persister(program, roles[0], blocks[0]);
     if (failed(persister.findPlacement()))
       return signalPassFailure();
-    if (form.getInt() == 1) {
+    tile::RedoOp redo;
+    roles[0].getConsumer().walk([&](tile::RedoOp op) { redo = op; });
+    if (form.getInt() == 1 && !redo) {
       persister.makeStatic(roles[0].getProducer().front());
       persister.makeStatic(roles[0].getConsumer().front());
     } else {
-      persister.makeDynamic();
+      persister.makePosted(/*counted=*/form.getInt() == 2, redo);
     }
     // Placement is dead now; canonicalisation removes it.
   }

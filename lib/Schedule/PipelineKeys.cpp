@@ -153,7 +153,8 @@ struct PipelineKeys : attn::impl::PipelineKeysPassBase<PipelineKeys> {
     if (failed(loop))
       return signalPassFailure();
     Pipeliner(program, *loop, groups, stages, /*turns=*/0,
-              number("tile.vote", 0) != 0)
+              number("tile.vote", 0) ? tile::SoftmaxForm::Vote
+                                     : tile::SoftmaxForm::Running)
         .run(number("tile.rotate", 1) != 0);
   }
 };

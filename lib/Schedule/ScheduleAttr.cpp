@@ -47,7 +47,7 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.depth <= 1024 && schedule.outColumns >= 0 &&
                   schedule.outColumns <= 1024 && schedule.groups >= 0 &&
                   schedule.groups <= 4 && schedule.vote >= 0 &&
-                  schedule.vote <= 1 && schedule.turns >= 0 &&
+                  schedule.vote <= 2 && schedule.turns >= 0 &&
                   schedule.turns <= 2 && schedule.persistent >= 0 &&
                   schedule.persistent <= 2;
   for (int64_t flag : {schedule.producer, schedule.rotate, schedule.staged})
@@ -66,7 +66,7 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += fmt::format("depth {}, ", s.depth);
     text += fmt::format("{} stage{}", s.stages, s.stages == 1 ? "" : "s");
     if (s.vote)
-      text += ", vote";
+      text += s.vote == 1 ? ", vote" : ", frozen";
     if (s.turns)
       text += fmt::format(", turns {}", s.turns);
     if (s.persistent)

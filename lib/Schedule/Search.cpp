@@ -74,10 +74,14 @@ static void searchGroups(Collector &c) {
     for (int64_t value : values) {
       Schedule s = base;
       s.*field = value;
+      if (s.vote == 2 && !s.persistent)
+        s.vote = 1; // A frozen maximum needs persistent tiles.
       c.add(s);
     }
   };
   change(&Schedule::vote, {0, 1});
+  if (base.producer)
+    change(&Schedule::vote, {2});
   change(&Schedule::stages, {2, 3, 4});
   if (base.producer) {
     change(&Schedule::turns, {0, 1, 2});

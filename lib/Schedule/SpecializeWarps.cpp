@@ -10,10 +10,13 @@
 //              score product of a block is issued together with the value
 //              product of the block before it, so that the softmax runs under
 //              a product; nothing is in flight over the back edge of a loop.
+//              With a frozen maximum they check the tile at its end and ask for
+//              it to be done again (FrozenMaximum.h, PersistTiles.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/ConsumeKeys.h"
+#include "lib/Schedule/FrozenMaximum.h"
 #include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/Passes.h"
 
@@ -144,6 +147,9 @@ void Specializer::consume(Block *role) {
     handBack(state, above);
   tile::SignalWaitOp::create(b, loc, queryFull, c32(0), state.query.phase);
   rotated(state, total);
+  if (freezes())
+    tile::RedoOp::create(b, loc,
+                         leftRange(b, loc, state.sums[1], state.accumulator));
   if (!alone)
     handBack(state, below);
 
@@ -209,8 +215,15 @@ struct SpecializeWarps : attn::impl::SpecializeWarpsPassBase<SpecializeWarps> {
     FailureOr<KeyLoop> loop = takeApart(loops[0]);
     if (failed(loop))
       return signalPassFailure();
+    // 0, 1, 2: in every block, by vote, not at all.
+    auto form = static_cast<tile::SoftmaxForm>(number("tile.vote", 0));
+    if (form == tile::SoftmaxForm::Keep && number("tile.persistent", 0) == 0) {
+      program.emitError("'tile.vote = 2', a frozen maximum, needs 'tile.persistent' "
+                        "1 or 2: a tile that fails its check is done again");
+      return signalPassFailure();
+    }
     Specializer(program, *loop, groups, number("tile.stages", 2),
-                number("tile.turns", 0), number("tile.vote", 0) != 0)
+                number("tile.turns", 0), form)
         .run();
   }
 };

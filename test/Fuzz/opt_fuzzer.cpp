@@ -190,7 +190,8 @@ const char *const kWords[] = {
     "tile.dot_async", "tile.dot_wait", "tile.copy_box", "tile.signal_wait",
     "running", "vote", "keep",
     "tile.specialize", "tile.role_end", "tile.turn_wait", "tile.turn_pass",
-    "tile.post_tile", "tile.take_tile", "tile.next_tile", "turns", "schedule", "rows",
+    "tile.post_tile", "tile.take_tile", "tile.next_tile",
+    "tile.again", "tile.redo", "tile.raise_flag", "tile.take_flag", "turns", "schedule", "rows",
     "columns", "depth", "warps", "stages", "vector", "out", "f16", "bf16", "f32",
     "f64", "i1", "i8", "i32", "i64", "index", "sink", "transposed", "zero",
     "tf32", "extent", "group", "inner"};

@@ -15,7 +15,7 @@ using reference::InputError;
 static constexpr const char *kKinds[] = {
     "normal", "strided", "spread", "equal",  "negative",
     "huge",   "masked",  "sliced", "expanded",
-    "jumps",  "canary"};
+    "jumps",  "wild",    "canary"};
 
 const char *attn::check::spelling(InputKind kind) { return kKinds[int(kind)]; }
 

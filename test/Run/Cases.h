@@ -23,6 +23,8 @@ enum class InputKind {
             ///< whose stride is 0.
   Jumps,    ///< Scores of each 64 keys e^44 (2^64) times the last ones', or
             ///< such jumps up and down.
+  Wild,     ///< Scores that fall by e^8 each 64 keys, values near the largest
+            ///< number, or NaN in a query or a key. Only on demand.
   Canary,   ///< Integers whose result is exact: see Canary.h. Only on demand.
 };
 

@@ -195,10 +195,16 @@ static std::string firstDifference(const Outputs &a, const Outputs &b) {
 
 /// An element nobody sampled that was never written, or is NaN though no input
 /// is.
-static std::string unwritten(const reference::ResultSamples &samples,
+static std::string unwritten(const reference::Inputs &inputs,
+                             const reference::ResultSamples &samples,
                              const reference::HostTensor &actual) {
   if (!spec::isFloat(samples.dtype))
     return "";
+  for (const auto &[name, tensor] : inputs.tensors)
+    if (spec::isFloat(tensor.dtype))
+      for (int64_t e = 0; e < tensor.elements(); ++e)
+        if (std::isnan(tensor.at(e)))
+          return "";
   for (const reference::Slice &slice : samples.slices)
     for (double exact : slice.exact)
       if (std::isnan(exact))
@@ -225,7 +231,7 @@ static std::string compareAll(const bundle::Level &level, Expected &expected,
     worstRatio = std::max({worstRatio, c.worstRatio, c.rmsRatio});
     if (!c.pass)
       return fmt::format("{} ({} of {} elements)", c.why, c.failed, c.checked);
-    if (std::string why = unwritten(samples, actual); !why.empty())
+    if (std::string why = unwritten(expected.inputs, samples, actual); !why.empty())
       return why;
     if (!canary || samples.name != scores.result)
       continue;

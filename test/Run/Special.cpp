@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 using namespace attn;
@@ -50,6 +51,49 @@ static void jump(const Scores &scores, uint64_t seed, Inputs &inputs) {
     int64_t block = key.at(e) / 64;
     int64_t jumps = ascending ? block : block * 5 % 7;
     keys.set(e, double(jumps) * kJump / kQuery / scores.factor);
+  }
+}
+
+/// Numbers that leave the range of a kernel that takes the first keys it visits for
+/// the rest, and NaN. Blocks are visited from either end.
+static void makeWild(const Scores &scores, uint64_t seed, Inputs &inputs) {
+  if (!scores.queries || !scores.values || scores.factor == 0 || scores.keyAxis < 0)
+    return;
+  constexpr double kStep = 8, kQuery = 4;
+  setFirst(inputs.tensors.at(scores.queries->name), scores.queries->type,
+           scores.over, kQuery);
+  HostTensor &keys = inputs.tensors.at(scores.keys->name);
+  HostTensor &values = inputs.tensors.at(scores.values->name);
+  Along over(keys, scores.keys->type, scores.over),
+      key(keys, scores.keys->type, scores.keyAxis),
+      valueKey(values, scores.values->type, scores.keyAxis);
+  for (int64_t e = 0; e < keys.elements(); ++e)
+    if (over.at(e) == 0) {
+      int64_t step = key.at(e) / 64 % 12;
+      keys.set(e, double(seed & 1 ? step : -step) * kStep / kQuery / scores.factor);
+    }
+  std::mt19937_64 random(seed);
+  auto poison = [&](HostTensor &tensor) {
+    if (tensor.elements() > 0)
+      tensor.set(static_cast<int64_t>(random() % uint64_t(tensor.elements())),
+                 std::numeric_limits<double>::quiet_NaN());
+  };
+  switch (seed / 2 % 4) {
+  case 0: { // The result stays a number.
+    double largest = values.dtype == spec::DType::F16 ? 3e4 : 1e37;
+    for (int64_t e = 0; e < values.elements(); ++e)
+      if (valueKey.at(e) % 16 == 3)
+        values.set(e, (e & 1 ? -1 : 1) * largest);
+    break;
+  }
+  case 1:
+    poison(inputs.tensors.at(scores.queries->name));
+    break;
+  case 2:
+    poison(keys);
+    break;
+  default: // The scores alone.
+    break;
   }
 }
 
@@ -124,6 +168,9 @@ Inputs attn::check::makeInputs(const spec::Kernel &kernel,
   case InputKind::Expanded:
     for (auto &[name, tensor] : inputs.tensors)
       expand(tensor);
+    break;
+  case InputKind::Wild:
+    makeWild(Scores(kernel, lengths), c.seed, inputs);
     break;
   case InputKind::Canary:
     fillCanary(kernel, Scores(kernel, lengths), c.seed, inputs);

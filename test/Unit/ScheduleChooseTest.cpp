@@ -1,6 +1,7 @@
 //===- ScheduleChooseTest.cpp - which schedule a problem gets -------------===//
 
 #include "lib/Schedule/Choose.h"
+#include "lib/Schedule/MeasuredRows.h"
 
 #include <gtest/gtest.h>
 
@@ -274,9 +275,45 @@ TEST(Groups, EveryWidthHasAScheduleThatFits) {
         Schedule s = std::get<Schedule>(chosen);
         EXPECT_EQ(checkGroups(p, s, 227 * 1024), "") << depth << "/" << width;
         EXPECT_GE(s.outColumns, width);
-        EXPECT_EQ(s.vote, 1);
+        EXPECT_GE(s.vote, 1);
         EXPECT_GE(s.persistent, 1);
       }
+}
+
+TEST(Groups, AFrozenMaximumNeedsPersistentTiles) {
+  Problem p = boxed(64, 64, /*uneven=*/false);
+  Schedule s = std::get<Schedule>(chooseHopper(p));
+  s.vote = 2;
+  for (int64_t persistent : {1, 2}) {
+    s.persistent = persistent;
+    EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  }
+  s.persistent = 0;
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("needs persistent=1 or 2"),
+            std::string::npos);
+  s.vote = 3;
+  EXPECT_NE(checkGroups(p, s, 227 * 1024), "");
+}
+
+TEST(Groups, TheMaximumIsNotFrozenWhereScoresDependOnTheKeysPlace) {
+  ScheduleTarget target;
+  target.unit = Unit::Wgmma;
+  target.sharedPerBlock = 227 * 1024;
+  std::vector<MeasuredRow> rows = {{Unit::Wgmma, false, 2, 64, 64, false,
+                                    "groups=4,columns=64,stages=4,vote=2,turns=0,persistent=1",
+                                    "2026-12-02", "a", "b", "groups=3,vote=1"}};
+  Problem p = boxed(64, 64, /*uneven=*/false);
+  EXPECT_EQ(std::get<Schedule>(choose(p, target, rows)).vote, 2);
+  p.drifts = true;
+  Schedule s = std::get<Schedule>(choose(p, target, rows));
+  EXPECT_EQ(s.vote, 1);
+  EXPECT_EQ(s.groups, 3);
+  // The same of the table itself: a row that freezes says what else to do.
+  for (const MeasuredRow &row : kMeasuredRows) {
+    Problem own = boxed(row.depth, row.out, row.uneven);
+    own.drifts = true;
+    EXPECT_LE(std::get<Schedule>(chooseHopper(own)).vote, 1) << row.schedule;
+  }
 }
 
 TEST(Groups, CapturedTilesComeInWholeSlabsAndFit) {

@@ -13,7 +13,7 @@ set -uo pipefail
 here=$(dirname "$(readlink -f "$0")")
 
 # Each is a change of the measured schedule; one that it has already is left out.
-steps='rotate=0;persistent=0;persistent=1;persistent=2;turns=0;turns=1;turns=2;vote=0'
+steps='rotate=0;persistent=0;persistent=1;persistent=2;turns=0;turns=1;turns=2;vote=0;vote=1;vote=2'
 steps+=';groups=2;groups=3;stages=2;stages=3;stages=4'
 
 if [ "${1:-}" = --pack ]; then

@@ -25,6 +25,8 @@ using namespace attn;
 using namespace attn::gpu;
 
 static constexpr int64_t kDescriptorHigh = (1024 >> 4) | (1 << 30);
+/// Bit of a posted tile's number; the tiles of a launch are fewer.
+static constexpr int64_t kDoneAgain = 1 << 30;
 /// Threads that meet at a turn: two warp groups.
 static const std::string kTurnThreads = "256";
 
@@ -367,18 +369,26 @@ LogicalResult GpuEmitter::emitAllocWord(tile::AllocWordOp op) {
 }
 
 LogicalResult GpuEmitter::emitPostTile(tile::PostTileOp op) {
-  t.assembly({}, {t.add(sharedBase, signalOffsets.lookup(op.getWord())),
-                  scalar(op.getTile())},
+  Value number = scalar(op.getTile());
+  if (op.getAgain())
+    number = t.add(number, t.select(scalar(op.getAgain()), t.c32(kDoneAgain), t.c32(0)));
+  t.assembly({}, {t.add(sharedBase, signalOffsets.lookup(op.getWord())), number},
              "st.shared.u32 [$0], $1;", "r,r,~{memory}", true);
   return success();
 }
 
 LogicalResult GpuEmitter::emitTakeTile(tile::TakeTileOp op) {
-  Value tile = t.assembly(
+  Value number = t.assembly(
       {t.i32()}, {t.add(sharedBase, signalOffsets.lookup(op.getWord()))},
       "ld.shared.u32 $0, [$1];", "=r,r,~{memory}", true)[0];
   // Through a shuffle, so that the assembler knows it as uniform over a warp.
-  scalars[op.getResult()] = t.shuffleFrom(tile, t.c32(0));
+  number = t.shuffleFrom(number, t.c32(0));
+  scalars[op.getTile()] = number;
+  if (!op.getAgain().use_empty()) { // -1 stays negative.
+    scalars[op.getTile()] = t.bitAnd(number, ~kDoneAgain);
+    scalars[op.getAgain()] = arith::CmpIOp::create(
+        t.b, t.loc, arith::CmpIPredicate::ne, t.bitAnd(number, kDoneAgain), t.c32(0));
+  }
   // One lane later hands the word back for all: their reads come first.
   t.assembly({}, {}, "bar.warp.sync 0xffffffff;", "~{memory}", true);
   return success();
@@ -405,6 +415,42 @@ LogicalResult GpuEmitter::emitFinishTiles(tile::FinishTilesOp op) {
              "{\n\t.reg .b32 zero;\n\tmov.b32 zero, 0;\n\t"
              "@$0 st.global.u32 [$1], zero;\n\t@$0 st.global.u32 [$1+4], zero;\n\t}",
              "b,l,~{memory}", true);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles that are done again
+//===----------------------------------------------------------------------===//
+
+LogicalResult GpuEmitter::emitAllocFlags(tile::AllocFlagsOp op) {
+  allocated = llvm::alignTo(allocated, 8);
+  signalOffsets[op.getResult()] = allocated;
+  auto first = scf::IfOp::create(t.b, t.loc, t.less(blockThread, t.c32(1)),
+                                 /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(first.thenBlock());
+  for (int64_t i = 0; i < op.getType().getCount(); ++i)
+    t.assembly({}, {t.add(sharedBase, allocated + 8 * i), t.c32(0)},
+               "st.shared.u32 [$0], $1;", "r,r,~{memory}", true);
+  allocated += 8 * op.getType().getCount();
+  return success();
+}
+
+/// By the lane that then arrives for the warp, so that its arrival releases it.
+LogicalResult GpuEmitter::emitRaiseFlag(tile::RaiseFlagOp op) {
+  Value raises = t.both(t.less(lane, t.c32(1)), scalar(op.getCondition()));
+  t.assembly({}, {raises, signalAddress(op.getFlags(), op.getSlot()), t.c32(1)},
+             "@$0 st.shared.u32 [$1], $2;", "b,r,r,~{memory}", true);
+  return success();
+}
+
+LogicalResult GpuEmitter::emitTakeFlag(tile::TakeFlagOp op) {
+  Value address = signalAddress(op.getFlags(), op.getSlot());
+  Value raised = t.assembly({t.i32()}, {address, t.c32(0)},
+                            "ld.shared.u32 $0, [$1];\n\tst.shared.u32 [$1], $2;",
+                            "=&r,r,r,~{memory}", true)[0];
+  scalars[op.getResult()] = arith::CmpIOp::create(
+      t.b, t.loc, arith::CmpIPredicate::ne, raised, t.c32(0));
   return success();
 }
 

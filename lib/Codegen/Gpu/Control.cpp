@@ -69,6 +69,9 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::AllocWordOp>([&](auto o) { return emitAllocWord(o); })
       .Case<tile::PostTileOp>([&](auto o) { return emitPostTile(o); })
       .Case<tile::TakeTileOp>([&](auto o) { return emitTakeTile(o); })
+      .Case<tile::AllocFlagsOp>([&](auto o) { return emitAllocFlags(o); })
+      .Case<tile::RaiseFlagOp>([&](auto o) { return emitRaiseFlag(o); })
+      .Case<tile::TakeFlagOp>([&](auto o) { return emitTakeFlag(o); })
       .Case<tile::NextTileOp>([&](auto o) { return emitNextTile(o); })
       .Case<tile::FinishTilesOp>([&](auto o) { return emitFinishTiles(o); })
       .Case<tile::OpenLaneOp>([&](auto o) { return emitOpenLane(o); })
@@ -99,6 +102,10 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::LoadBoxOp, tile::LoadMappedOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "
                              "tile-specialize-warps first");
+      })
+      .Case<tile::AgainOp, tile::RedoOp>([&](auto o) {
+        return o.emitOpError("must be gone before tile-to-nvvm; run "
+                             "tile-persist-tiles first");
       })
       .Case<tile::RunningMaxOp, tile::RescaleOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "

@@ -162,6 +162,9 @@ private:
   LogicalResult emitAllocWord(tile::AllocWordOp op);
   LogicalResult emitPostTile(tile::PostTileOp op);
   LogicalResult emitTakeTile(tile::TakeTileOp op);
+  LogicalResult emitAllocFlags(tile::AllocFlagsOp op);
+  LogicalResult emitRaiseFlag(tile::RaiseFlagOp op);
+  LogicalResult emitTakeFlag(tile::TakeFlagOp op);
   LogicalResult emitNextTile(tile::NextTileOp op);
   LogicalResult emitFinishTiles(tile::FinishTilesOp op);
 

@@ -102,9 +102,26 @@ func.func @persistent_tiles(%counter: !tile.ptr<i32>, %c: i32) {
   %n = tile.next_tile %counter : !tile.ptr<i32>
   // CHECK: tile.post_tile %[[WORD]], %[[NEXT]] : !tile.word
   tile.post_tile %w, %n : !tile.word
-  // CHECK: tile.take_tile %[[WORD]] : !tile.word
-  %t = tile.take_tile %w : !tile.word
+  // CHECK: %{{.+}}, %[[AGAIN:.+]] = tile.take_tile %[[WORD]] : !tile.word
+  %t, %again = tile.take_tile %w : !tile.word
+  // CHECK: tile.post_tile %[[WORD]], %[[NEXT]] again %[[AGAIN]] : !tile.word
+  tile.post_tile %w, %n again %again : !tile.word
   // CHECK: tile.finish_tiles %[[COUNTER]] : <i32>
   tile.finish_tiles %counter : !tile.ptr<i32>
+  return
+}
+
+// CHECK-LABEL: func.func @tiles_done_again
+func.func @tiles_done_again(%slot: i32) {
+  // CHECK: %[[AGAIN:.+]] = tile.again : i1
+  %again = tile.again : i1
+  // CHECK: tile.redo if %[[AGAIN]]
+  tile.redo if %again
+  // CHECK: %[[FLAGS:.+]] = tile.alloc_flags : <2>
+  %flags = tile.alloc_flags : !tile.flags<2>
+  // CHECK: tile.raise_flag %[[FLAGS]][%[[SLOT:.+]]] if %[[AGAIN]] : <2>
+  tile.raise_flag %flags[%slot] if %again : !tile.flags<2>
+  // CHECK: tile.take_flag %[[FLAGS]][%[[SLOT]]] : <2>
+  %raised = tile.take_flag %flags[%slot] : !tile.flags<2>
   return
 }

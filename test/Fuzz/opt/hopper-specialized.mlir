@@ -174,7 +174,7 @@ module attributes {tile.temporaries = []} {
       %35 = tile.splat %34 : tensor<1x80xi32>
       %36:6 = scf.while (%arg17 = %c0_i32, %arg18 = %c0_i32, %arg19 = %c0_i32, %arg20 = %c0_i32, %arg21 = %c0_i32) : (i32, i32, i32, i32, i32) -> (i32, i32, i32, i32, i32, i32) {
         tile.signal_wait %4[%c0_i32] parity %arg17 : <1, arrivals = 1>
-        %37 = tile.take_tile %0 : !tile.word
+        %37, %again = tile.take_tile %0 : !tile.word
         %38 = arith.cmpi sge, %37, %c0_i32 : i32
         scf.condition(%38) %37, %arg17, %arg18, %arg19, %arg20, %arg21 : i32, i32, i32, i32, i32, i32
       } do {

@@ -1,0 +1,60 @@
+//===- FrozenMaximum.cpp - when a maximum that was not moved was wrong ----===//
+
+#include "lib/Schedule/FrozenMaximum.h"
+
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace attn;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Far from the largest float, so that its inverse, the sum of a row's lanes and
+/// the product with any value below 2^63 are ordinary numbers.
+static constexpr double kLargestSum = 0x1p64;
+
+static Value constantLike(OpBuilder &b, Location loc, Value like, double value) {
+  return arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(cast<RankedTensorType>(like.getType()),
+                                     b.getF32FloatAttr(value)));
+}
+
+Value attn::spoilUnset(OpBuilder &b, Location loc, Value sum, Value maximum,
+                       Value kept) {
+  Value unset = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, maximum,
+                                      constantLike(b, loc, maximum, -kInfinity));
+  auto sums = cast<RankedTensorType>(sum.getType());
+  unset = tile::BroadcastOp::create(
+      b, loc, RankedTensorType::get(sums.getShape(), b.getI1Type()), unset);
+  auto scalar = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  };
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, kept,
+                                     arith::ConstantIntOp::create(b, loc, 0, 32));
+  // Added, so that NaN stays where nothing is spoilt.
+  Value spoil = arith::SelectOp::create(
+      b, loc, some, scalar(std::numeric_limits<double>::quiet_NaN()), scalar(0));
+  Value spoilt = arith::SelectOp::create(b, loc, unset,
+                                         tile::SplatOp::create(b, loc, sums, spoil),
+                                         constantLike(b, loc, sum, 0));
+  return arith::AddFOp::create(b, loc, sum, spoilt);
+}
+
+Value attn::leftRange(OpBuilder &b, Location loc, Value sum, Value accumulator) {
+  // Unordered comparisons: NaN has left the range.
+  auto atLeast = [&](Value value, double limit) -> Value {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGE, value,
+                                 constantLike(b, loc, value, limit));
+  };
+  // One addition an element; what is not finite stays so in any sum.
+  Value folded = tile::FoldOp::create(b, loc, sum.getType(), tile::ReduceKind::Add,
+                                      accumulator);
+  Value outside = arith::OrIOp::create(
+      b, loc, atLeast(sum, kLargestSum),
+      atLeast(math::AbsFOp::create(b, loc, folded), kInfinity));
+  return tile::AnyOp::create(b, loc, b.getI1Type(), outside);
+}
