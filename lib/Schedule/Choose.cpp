@@ -36,7 +36,7 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
           s.producer && s.columns % 64 == 0
               ? 64 * s.groups * s.columns * problem.captured
               : 0;
-      return (64 * s.groups * depth + s.stages * step) * problem.bytes +
+      return (s.queries * 64 * s.groups * depth + s.stages * step) * problem.bytes +
              s.stages * captured + 1024;
     }
     int64_t query = s.rows * roundUp(problem.contracted, 16);
@@ -230,6 +230,7 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
     s.groups = narrow ? 2 : std::min<int64_t>(s.groups, 3);
     s.columns = narrow ? 128 : 64;
     s.stages = narrow ? 3 : 4;
+    s.turns = 2;
     while (s.stages > 1 && sharedBytes(problem, s) > target.sharedPerBlock)
       --s.stages;
   }

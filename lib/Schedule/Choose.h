@@ -75,6 +75,8 @@ struct Schedule {
                         ///< first thread of the block does, beside its work.
   int64_t rotate = 1; ///< Wgmma, Flash: issue a block's score product together
                       ///< with the value product of the block before.
+  int64_t queries = 1; ///< Wgmma: stages of queries; with 2 the next tile's are
+                       ///< there before every group is done with these.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
   bool operator==(const Schedule &o) const {
@@ -83,7 +85,7 @@ struct Schedule {
            vector == o.vector && stages == o.stages &&
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
-           rotate == o.rotate && staged == o.staged;
+           rotate == o.rotate && queries == o.queries && staged == o.staged;
   }
 };
 

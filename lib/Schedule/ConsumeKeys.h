@@ -68,6 +68,7 @@ public:
   KeyLoop loop;
   int64_t groups, stages, turns;
   bool vote;
+  int64_t queries = 1; ///< Stages of queries.
 
   mlir::Value querySlabs, keySlabs, valueSlabs;
   mlir::Value queryFull, queryEmpty, keyFull, keyEmpty, valueFull, valueEmpty;
@@ -94,6 +95,13 @@ public:
   /// queries' stage is filled more than once.
   void reserve(bool queryAgain);
 
+  /// How captured tensors are read where the steps are written.
+  enum class Captured {
+    Staged, ///< All come through stages, asked for under the score product.
+    Either, ///< Each tests whether the launch has a map of it, in front of the score
+            ///< product, whose registers are not needed yet.
+  };
+
   /// Fill a stage with the keys (values) of the block at `keyStart`, i64.
   Ring fillKeys(mlir::Value keyStart, Ring ring) {
     return fill(loop.key, loop.start(), keyStart, keySlabs, keyFull, keyEmpty,
@@ -106,6 +114,9 @@ public:
 
   /// The same for captured tensors, where the launch has maps of them.
   void fillCaptured(mlir::Value keyStart, llvm::SmallVectorImpl<Ring> &rings);
+
+  /// Whether the launch has maps of all captured tensors (i1).
+  mlir::Value allMapped();
 
   /// All `total` (i32, at least 1) key blocks in rotated order, the last first.
   void rotated(State &state, mlir::Value total);
@@ -132,10 +143,18 @@ private:
   void scoresDone(State &state, mlir::Value keyStart);
   mlir::Value issueValues(const State &state, bool fence);
   mlir::Value valuesDone(State &state, mlir::Value accumulator);
+  /// `ahead`: what takeAhead gave; `live`: masks hold for the whole block; `started`: it is not the row's first,
+  /// so the maximum may stay.
   Softmaxed softmax(State &state, mlir::Value keyStart, mlir::Value scores,
-                    bool live);
+                    mlir::ValueRange ahead, bool live, bool started);
   mlir::Value takeCaptured(const CapturedStages &tensor, Ring ring,
                            mlir::IRMapping &map);
+  void clonePlace(tile::LoadMappedOp load, mlir::IRMapping &map);
+  mlir::Value takeStaged(const CapturedStages &tensor, Ring ring);
+  /// All of them for the block at `keyStart`, and on to their next stages, if this is
+  /// the place to: `issued` says whether the score product is under way.
+  void takeAhead(State &state, mlir::Value keyStart, bool issued,
+                 llvm::SmallVectorImpl<mlir::Value> &tiles);
   mlir::Value rounded(mlir::Value probability);
   void rescale(State &state, const Softmaxed &done);
   void first(State &state, mlir::Value keyStart);
@@ -143,6 +162,9 @@ private:
   void plainStep(State &state, mlir::Value keyStart, bool live);
   void steps(State &state, mlir::Value begin, mlir::Value count, bool live,
              bool rotate);
+
+protected:
+  Captured form = Captured::Either;
 };
 
 } // namespace attn

@@ -50,8 +50,14 @@ struct Expansion {
   }
   /// {next, correction}.
   SmallVector<Value> running(OpBuilder &b) {
+    Value scores = op.getScores();
+    if (Value offset = op.getOffset()) {
+      scores = tile::FoldOp::create(b, loc, offset.getType(), tile::ReduceKind::Max,
+                                    scores);
+      scores = arith::AddFOp::create(b, loc, scores, offset);
+    }
     Value largest = tile::ReduceOp::create(b, loc, rowType, tile::ReduceKind::Max,
-                                           op.getScores());
+                                           scores);
     largest = arith::MulFOp::create(b, loc, largest, rowConstant(b, factor));
     Value next = arith::MaxNumFOp::create(b, loc, op.getMaximum(), largest);
     Value dead = arith::CmpFOp::create(
@@ -73,15 +79,23 @@ struct Expansion {
                                       bits);
     Value limit = arith::AddFOp::create(b, loc, op.getMaximum(), rowConstant(b, 8));
     limit = arith::MulFOp::create(b, loc, limit, rowConstant(b, 1.0 / factor));
+    auto folded = [&](Type element, Value value) -> Value {
+      return b.createOrFold<tile::BroadcastOp>(
+          loc, RankedTensorType::get({rows, 8}, element), value);
+    };
+    if (op.getOffset())
+      limit = arith::SubFOp::create(b, loc, folded(b.getF32Type(), limit),
+                                    op.getOffset());
+    auto limitType = cast<RankedTensorType>(limit.getType());
     Value limitBits = arith::BitcastOp::create(
-        b, loc, RankedTensorType::get({rows, 1}, i32), limit);
-    Value over = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::sgt, most,
-        tile::BroadcastOp::create(b, loc, foldedInt, limitBits));
-    Value useless = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, limit,
-                                          rowConstant(b, 0));
-    useless = tile::BroadcastOp::create(
-        b, loc, RankedTensorType::get({rows, 8}, b.getI1Type()), useless);
+        b, loc, RankedTensorType::get(limitType.getShape(), i32), limit);
+    Value over = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, most,
+                                       folded(i32, limitBits));
+    Value zero = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(limitType, b.getF32FloatAttr(0)));
+    Value useless =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, limit, zero);
+    useless = folded(b.getI1Type(), useless);
     return tile::AnyOp::create(b, loc, b.getI1Type(),
                                arith::OrIOp::create(b, loc, over, useless));
   }

@@ -46,13 +46,18 @@ Value OnlineSoftmax::shift(Value maximum) {
   return arith::SelectOp::create(p.b, loc, dead, rowConstant(0), maximum);
 }
 
-Value OnlineSoftmax::probability(Value scores, Value shift) {
+Value OnlineSoftmax::probability(Value scores, Value shift, Value offset) {
   Location loc = p.program.getLoc();
   auto [rows, columns] = shapeOf(scores);
-  Value negative = arith::NegFOp::create(p.b, loc, shift);
-  Value exponent = math::FmaOp::create(
-      p.b, loc, scores, p.floatLike(scores, factor),
-      p.expand(negative, rows, columns));
+  Value added = arith::NegFOp::create(p.b, loc, shift);
+  if (offset) {
+    added = math::FmaOp::create(p.b, loc, offset, p.floatLike(offset, factor),
+                                p.expand(added, rows, 8));
+    added = tile::UnfoldOp::create(p.b, loc, scores.getType(), added);
+  }
+  Value exponent =
+      math::FmaOp::create(p.b, loc, scores, p.floatLike(scores, factor),
+                          p.expand(added, rows, columns));
   return math::Exp2Op::create(p.b, loc, exponent);
 }
 
@@ -94,17 +99,18 @@ OnlineSoftmax::State OnlineSoftmax::startFolded(Value sink) {
   return state;
 }
 
-OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores) {
+OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
+                                                    Value offset) {
   Location loc = p.program.getLoc();
   Type rowType = state.maximum.getType();
   auto running = tile::RunningMaxOp::create(
       p.b, loc, rowType, rowType, p.b.getI1Type(), tile::SoftmaxForm::Running,
-      scores, state.maximum, llvm::APFloat(static_cast<float>(factor)));
+      scores, state.maximum, offset, llvm::APFloat(static_cast<float>(factor)));
   FoldedStep step;
   step.next.maximum = running.getNext();
   step.correction = running.getCorrection();
   step.moved = running.getMoved();
-  step.probability = probability(scores, shift(step.next.maximum));
+  step.probability = probability(scores, shift(step.next.maximum), offset);
   Value sum = tile::FoldOp::create(p.b, loc, state.sum.getType(),
                                    tile::ReduceKind::Add, step.probability);
   step.next.sum = math::FmaOp::create(p.b, loc, state.sum,

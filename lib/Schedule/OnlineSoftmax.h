@@ -52,13 +52,16 @@ public:
     mlir::Value correction; ///< rows x 1
     mlir::Value moved;      ///< i1
   };
-  FoldedStep stepFolded(State state, mlir::Value scores);
+  /// With `offset` (rows x 8, or null) the scores are its sum with `scores`, see
+  /// tile.running_max.
+  FoldedStep stepFolded(State state, mlir::Value scores, mlir::Value offset);
   /// `state` with its sum reduced.
   State reduceSum(State state);
 
   /// What is subtracted: the maximum, or 0 where it is minus infinity.
   mlir::Value shift(mlir::Value maximum);
-  mlir::Value probability(mlir::Value scores, mlir::Value shift);
+  mlir::Value probability(mlir::Value scores, mlir::Value shift,
+                          mlir::Value offset = nullptr);
   /// 1 / sum, 0 where the sum is 0.
   mlir::Value inverse(mlir::Value sum);
   /// Natural log-sum-exp, minus infinity where the sum is 0.

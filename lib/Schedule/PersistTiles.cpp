@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/Rings.h"
 
 #include "dialect/Tile/Tile.h"
 
@@ -139,12 +140,13 @@ void Persister::makeDynamic() {
   Value word = tile::AllocWordOp::create(b, loc,
                                          tile::WordType::get(b.getContext()));
 
-  // The producer: the queries' copy is the one into a single stage.
+  // With several stages of queries the slot is the last position of a role.
   Block &producer = roles.getProducer().front();
   tile::CopyBoxOp query;
   for (auto copy : producer.getOps<tile::CopyBoxOp>())
-    if (copy.getSlabs().getType().getStages() == 1)
+    if (copy->hasAttr(kQueryCopy))
       query = copy;
+  bool several = query.getSlabs().getType().getStages() > 1;
   tile::SignalWaitOp queryEmpty;
   for (Operation *op = query->getPrevNode(); op; op = op->getPrevNode())
     if (auto wait = dyn_cast<tile::SignalWaitOp>(op)) {
@@ -174,7 +176,7 @@ void Persister::makeDynamic() {
   SmallVector<Value> after =
       place(producer, production, tile, ValueRange(body->getArguments()).drop_front());
   b.setInsertionPoint(query);
-  tile::PostTileOp::create(b, loc, word, tile);
+  tile::PostTileOp::create(b, loc, word, several ? query.getSlot() : Value(), tile);
   b.setInsertionPointToEnd(body);
   SmallVector<Value> yielded{tile::NextTileOp::create(b, loc, b.getI32Type(), counter)};
   yielded.append(after);
@@ -182,9 +184,11 @@ void Persister::makeDynamic() {
   // No more tiles: say so once the queries' stage is free.
   b.setInsertionPointAfter(loop);
   Value parity = arith::XOrIOp::create(b, loc, loop.getResult(1), c32(1));
-  tile::SignalWaitOp::create(b, loc, queryEmpty.getSignals(), c32(0), parity);
-  tile::PostTileOp::create(b, loc, word, c32(-1));
-  tile::SignalArriveOp::create(b, loc, query.getSignals(), c32(0), Value());
+  Value slot = several ? loop.getResults().back() : Value();
+  Value stage = several ? slot : c32(0);
+  tile::SignalWaitOp::create(b, loc, queryEmpty.getSignals(), stage, parity);
+  tile::PostTileOp::create(b, loc, word, slot, c32(-1));
+  tile::SignalArriveOp::create(b, loc, query.getSignals(), stage, Value());
   tile::FinishTilesOp::create(b, loc, counter);
   finish(producer, loop.getResults().drop_front());
 
@@ -197,9 +201,10 @@ void Persister::makeDynamic() {
   SmallVector<Type> results(positions + 1, b.getI32Type());
   auto tiles = scf::WhileOp::create(b, loc, results, zeros);
   Block *ask = region(tiles.getBefore(), positions);
-  tile::SignalWaitOp::create(b, loc, query.getSignals(), c32(0),
+  Value at = several ? Value(ask->getArguments().back()) : Value();
+  tile::SignalWaitOp::create(b, loc, query.getSignals(), several ? at : c32(0),
                              ask->getArgument(0));
-  Value taken = tile::TakeTileOp::create(b, loc, b.getI32Type(), word);
+  Value taken = tile::TakeTileOp::create(b, loc, b.getI32Type(), word, at);
   Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, taken, c32(0));
   SmallVector<Value> passed{taken};
   passed.append(ask->getArguments().begin(), ask->getArguments().end());

@@ -33,7 +33,8 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
   std::string text = fmt::format("groups={},columns={},stages={},vote={}", s.groups,
                                  s.columns, s.stages, s.vote);
   return text + (s.producer
-                     ? fmt::format(",turns={},persistent={}", s.turns, s.persistent)
+                     ? fmt::format(",turns={},persistent={}", s.turns, s.persistent) +
+                           (s.queries > 1 ? ",queries=2" : "")
                      : fmt::format(",rotate={}", s.rotate));
 }
 
@@ -82,6 +83,7 @@ static void searchGroups(Collector &c) {
   if (base.producer) {
     change(&Schedule::turns, {0, 1, 2});
     change(&Schedule::persistent, {0, 1, 2});
+    change(&Schedule::queries, {1, 2});
   } else {
     change(&Schedule::rotate, {0, 1});
   }

@@ -238,7 +238,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
               "schedule override '" + std::string(text) +
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
                   "(positive numbers), and for warp groups "
-                  "groups=N,turns=N,vote=N,persistent=N,rotate=N");
+                  "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N");
   }
 }
 
