@@ -72,7 +72,8 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::func::FuncOp"> 
     groups whose score product of one block runs together with the value product
     of the block before. Masked blocks come first, in a loop of their own.
     `tile.turns` orders the groups on the tensor cores, `tile.vote` moves the
-    running maximum by vote in live blocks. Other programs stay as they are.
+    running maximum by vote behind a row's first block, `tile.queries` is the
+    number of stages of queries. Other programs stay as they are.
 
     Precondition: operands of both products are read by `tile.load_box`.
     Postcondition: no `tile.for_keys`, `tile.load_box` or `tile.mask` is left in

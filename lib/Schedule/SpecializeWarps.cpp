@@ -150,7 +150,8 @@ void Specializer::consume(Block *role) {
     handBack(state, above);
   tile::SignalWaitOp::create(b, loc, queryFull, state.query.slot,
                              state.query.phase);
-  if (captured.empty())
+  // Masks take the registers that a second copy of the steps would need.
+  if (captured.empty() || !keys->hasAttr(kTailOnly))
     rotated(state, total);
   else
     rotatedEither(state, total);

@@ -298,6 +298,28 @@ TEST(Groups, CapturedTilesComeInWholeSlabsAndFit) {
     }
 }
 
+TEST(Groups, CapturedTilesTakeTurns) {
+  Problem p = boxed(64, 64, false);
+  p.captured = 2;
+  EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).turns, 2);
+}
+
+TEST(Groups, QueriesHaveOneStageOrTwo) {
+  Problem p = boxed(64, 64, true);
+  Schedule one = std::get<Schedule>(chooseHopper(p)), two = one;
+  EXPECT_EQ(applyOverrides("queries=2", two), "");
+  EXPECT_EQ(checkGroups(p, two, 227 * 1024), "");
+  EXPECT_EQ(sharedBytes(p, two) - sharedBytes(p, one), 64 * one.groups * 64 * 2);
+  EXPECT_EQ(applyOverrides("queries=3", two), "");
+  EXPECT_EQ(checkGroups(p, two, 227 * 1024),
+            "turns and persistent are 0 to 2, vote and rotate are 0 or 1, queries 1 "
+            "or 2");
+  Schedule pipelined =
+      chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
+  pipelined.queries = 2; // Its tiles do not follow each other.
+  EXPECT_NE(checkGroups(p, pipelined, 227 * 1024), "");
+}
+
 TEST(Groups, PipelinedBringsItsOwnTilesOrKeepsTheOldForm) {
   ScheduleTarget target{Unit::Wgmma, 227 * 1024, /*pipelined=*/true};
   for (int64_t depth : {8, 40, 64, 96, 128, 192, 256})
