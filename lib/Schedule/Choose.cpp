@@ -224,15 +224,23 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
   if (s.groups > 0 && !target.pipelined && problem.captured > 0) {
     // Whole slabs, as many stages as fit; four groups lack the registers. Bias
     // tensor, speed relative to FlexAttention in the same run (H200, 2026-12-02,
-    // B4 H16 L4096). D64: 1.37, 3 x 64 keys: 1.29; D128: 1.33, 2 x 128: 1.27,
-    // 3 x 64 without turns: 1.27, 2 x 64: 1.08.
+    // B4 H16 L4096). D64: 1.55, 3 x 64 keys: 1.52, tiles from a counter: 1.49, with
+    // turns 1 or none 16 and 21 % slower in another run; D128: 1.40, turns 2: 1.30,
+    // none: 1.31, and 2 x 64 8 % slower in another run.
     bool narrow = problem.contracted <= 64 && problem.columns <= 64;
     s.groups = narrow ? 2 : std::min<int64_t>(s.groups, 3);
     s.columns = narrow ? 128 : 64;
     s.stages = narrow ? 3 : 4;
-    s.turns = 2;
+    s.turns = narrow ? 2 : 1;
     while (s.stages > 1 && sharedBytes(problem, s) > target.sharedPerBlock)
       --s.stages;
+  } else if (s.groups > 0 && !target.pipelined && problem.window &&
+             problem.contracted <= 64 && problem.columns <= 64) {
+    // Tiles of few keys end often, and their groups at different times. Window of
+    // 1024, speed relative to FlexAttention in the same run (as above): 1.62, with
+    // 8 stages alone 1.58, with neither 1.58. At D128 it makes no difference.
+    s.queries = 2;
+    s.stages = 8;
   }
   return s;
 }

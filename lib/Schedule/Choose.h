@@ -40,6 +40,9 @@ struct Problem {
   bool resultRows = false;
   /// Some key blocks may be dead for some rows: the kernel has masks.
   bool uneven = false;
+  /// Flash: masks limit a row's keys on both sides, as a sliding window does, so tiles
+  /// are short.
+  bool window = false;
   /// Flash: bytes that score functions read for each row and key from tensors
   /// that the copy engine can bring, in rows of keys.
   int64_t captured = 0;

@@ -28,7 +28,8 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("work", problem.work),
                               entry("boxes", problem.boxes),
                               entry("captured", problem.captured),
-                              entry("uneven", problem.uneven)});
+                              entry("uneven", problem.uneven),
+                              entry("window", problem.window)});
 }
 
 FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {

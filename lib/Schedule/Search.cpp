@@ -170,6 +170,7 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.work = numberOf(numbers, "work", 0);
   p.boxes = numberOf(numbers, "boxes", 0) != 0;
   p.uneven = numberOf(numbers, "uneven", 0) != 0;
+  p.window = numberOf(numbers, "window", 0) != 0;
   p.captured = numberOf(numbers, "captured", 0);
   return p;
 }

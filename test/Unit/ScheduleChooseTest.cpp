@@ -304,6 +304,18 @@ TEST(Groups, CapturedTilesTakeTurns) {
   EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).turns, 2);
 }
 
+TEST(Groups, WindowsFetchFurtherAhead) {
+  Problem p = boxed(64, 64, true);
+  EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).queries, 1);
+  p.window = true;
+  Schedule s = std::get<Schedule>(chooseHopper(p));
+  EXPECT_EQ(s.queries, 2);
+  EXPECT_EQ(s.stages, 8);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  p.contracted = p.columns = 128;
+  EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).queries, 1);
+}
+
 TEST(Groups, QueriesHaveOneStageOrTwo) {
   Problem p = boxed(64, 64, true);
   Schedule one = std::get<Schedule>(chooseHopper(p)), two = one;
