@@ -78,12 +78,20 @@ def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
       keep     next = m: the maximum is frozen. Right only when checked
                afterwards, see tile.redo.
 
+    With `offset` (R x 8 f32) the scores are s + offset, column c of s taking
+    column c % 8: what of a score grows evenly along the keys need not be added to
+    each.
+
     Made into elementary operations by `tile-expand-running-max`.
   }];
   let arguments = (ins Tile_SoftmaxFormAttr:$form, Tile_Tile:$scores,
-                       Tile_Tile:$maximum, F32Attr:$factor);
+                       Tile_Tile:$maximum, Optional<Tile_Tile>:$offset,
+                       F32Attr:$factor);
   let results = (outs Tile_Tile:$next, Tile_Tile:$correction, I1:$moved);
-  let assemblyFormat = "$form $scores `,` $maximum `factor` $factor attr-dict `:` type($scores) `,` type($maximum)";
+  let assemblyFormat = [{
+    $form $scores `,` $maximum `factor` $factor (`offset` $offset^)? attr-dict
+    `:` type($scores) `,` type($maximum) (`,` type($offset)^)?
+  }];
   let hasVerifier = 1;
 }
 
@@ -103,6 +111,28 @@ def Tile_FoldOp : Tile_Op<"fold", [Pure]> {
   let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_Tile:$value);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$kind $value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_UnfoldOp : Tile_Op<"unfold", [Pure]> {
+  let summary = "Repeats 8 columns: R x 8 to R x C, the shapes of tile.fold turned around";
+  let arguments = (ins Tile_Tile:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BandOp : Tile_Op<"band", [Pure]> {
+  let summary = "Columns between two limits of each row: low <= c < high";
+  let description = [{
+    R x C i1 from limits that are R x 1 i32, relative to the tile's first column.
+    In the accumulator layout a lane compares constants with its limits, which it
+    has moved to its own first column once; `cmpi` of index tiles would compute
+    each column.
+  }];
+  let arguments = (ins Optional<Tile_Tile>:$low, Tile_Tile:$high);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "(`from` $low^ `:` type($low))? `below` $high attr-dict `:` type($high) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -327,7 +357,11 @@ def Tile_GridDimOp : Tile_Op<"grid_dim", [Pure]> {
 }
 
 def Tile_AllocWordOp : Tile_Op<"alloc_word", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "Reserves a word of shared memory that holds a tile's number";
+  let summary = "Reserves words of shared memory that hold tiles' numbers";
+  let description = [{
+    Two of them, so that a tile can be posted while another is worked on; `at`
+    picks one, the first when left out.
+  }];
   let results = (outs Tile_WordType:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
@@ -339,15 +373,16 @@ def Tile_PostTileOp : Tile_Op<"post_tile", [MemoryEffects<[MemWrite]>]> {
     With `again` (when it holds) the tile has been done before and failed its
     check, see tile.redo.
   }];
-  let arguments = (ins Tile_WordType:$word, I32:$tile, Optional<I1>:$again);
-  let assemblyFormat = "$word `,` $tile (`again` $again^)? attr-dict `:` type($word)";
+  let arguments = (ins Tile_WordType:$word, Optional<I32>:$slot, I32:$tile,
+                       Optional<I1>:$again);
+  let assemblyFormat = "$word (`at` $slot^)? `,` $tile (`again` $again^)? attr-dict `:` type($word)";
 }
 
 def Tile_TakeTileOp : Tile_Op<"take_tile", [MemoryEffects<[MemRead]>]> {
   let summary = "Reads the posted tile number, and whether it is done again";
-  let arguments = (ins Tile_WordType:$word);
+  let arguments = (ins Tile_WordType:$word, Optional<I32>:$slot);
   let results = (outs I32:$tile, I1:$again);
-  let assemblyFormat = "$word attr-dict `:` type($word)";
+  let assemblyFormat = "$word (`at` $slot^)? attr-dict `:` type($word)";
 }
 
 def Tile_NextTileOp : Tile_Op<"next_tile", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -200,6 +200,30 @@ LogicalResult RunningMaxOp::verify() {
     return emitOpError("takes f32 scores and one f32 maximum a row");
   if (!(getFactor().convertToFloat() > 0))
     return emitOpError("factor must be positive");
+  if (getOffset() && getOffset().getType() !=
+                         RankedTensorType::get({scores.getDimSize(0), 8},
+                                               scores.getElementType()))
+    return emitOpError("offset must be ")
+           << scores.getDimSize(0) << "x8 of f32";
+  return success();
+}
+
+LogicalResult UnfoldOp::verify() {
+  RankedTensorType to = tileOf(getResult());
+  if (to.getDimSize(1) % 8 ||
+      getValue().getType() !=
+          RankedTensorType::get({to.getDimSize(0), 8}, to.getElementType()))
+    return emitOpError("repeats 8 columns in a multiple of 8");
+  return success();
+}
+
+LogicalResult BandOp::verify() {
+  RankedTensorType band = tileOf(getResult());
+  auto limit = RankedTensorType::get({band.getDimSize(0), 1},
+                                     IntegerType::get(getContext(), 32));
+  if (!band.getElementType().isInteger(1) || getHigh().getType() != limit ||
+      (getLow() && getLow().getType() != limit))
+    return emitOpError("takes one i32 limit a row and gives i1");
   return success();
 }
 

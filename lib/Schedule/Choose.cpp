@@ -36,7 +36,7 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
           s.producer && s.columns % 64 == 0
               ? 64 * s.groups * s.columns * problem.captured
               : 0;
-      return (64 * s.groups * depth + s.stages * step) * problem.bytes +
+      return (s.queries * 64 * s.groups * depth + s.stages * step) * problem.bytes +
              s.stages * captured + 1024;
     }
     int64_t query = s.rows * roundUp(problem.contracted, 16);
@@ -222,20 +222,30 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
   [[maybe_unused]] std::string wrong = applyOverrides(row.schedule, s);
   assert(wrong.empty() && "a measured row does not read as overrides");
   // The maximum of the first blocks would often be far off, and tiles done twice.
-  if (problem.drifts)
+  // Windows and captured tensors were measured by vote only.
+  if (problem.drifts || problem.window || problem.captured > 0)
     wrong = applyOverrides(row.drifting, s);
   assert(wrong.empty() && "overrides of drifting scores do not read");
   if (s.groups > 0 && !target.pipelined && problem.captured > 0) {
     // Whole slabs, as many stages as fit; four groups lack the registers. Bias
     // tensor, speed relative to FlexAttention in the same run (H200, 2026-12-02,
-    // B4 H16 L4096). D64: 1.37, 3 x 64 keys: 1.29; D128: 1.33, 2 x 128: 1.27,
-    // 3 x 64 without turns: 1.27, 2 x 64: 1.08.
+    // B4 H16 L4096). D64: 1.55, 3 x 64 keys: 1.52, tiles from a counter: 1.49, with
+    // turns 1 or none 16 and 21 % slower in another run; D128: 1.40, turns 2: 1.30,
+    // none: 1.31, and 2 x 64 8 % slower in another run.
     bool narrow = problem.contracted <= 64 && problem.columns <= 64;
     s.groups = narrow ? 2 : std::min<int64_t>(s.groups, 3);
     s.columns = narrow ? 128 : 64;
     s.stages = narrow ? 3 : 4;
+    s.turns = narrow ? 2 : 1;
     while (s.stages > 1 && sharedBytes(problem, s) > target.sharedPerBlock)
       --s.stages;
+  } else if (s.groups > 0 && !target.pipelined && problem.window &&
+             problem.contracted <= 64 && problem.columns <= 64) {
+    // Tiles of few keys end often, and their groups at different times. Window of
+    // 1024, speed relative to FlexAttention in the same run (as above): 1.62, with
+    // 8 stages alone 1.58, with neither 1.58. At D128 it makes no difference.
+    s.queries = 2;
+    s.stages = 8;
   }
   return s;
 }

@@ -40,6 +40,9 @@ struct Problem {
   bool resultRows = false;
   /// Some key blocks may be dead for some rows: the kernel has masks.
   bool uneven = false;
+  /// Flash: masks limit a row's keys on both sides, as a sliding window does, so tiles
+  /// are short.
+  bool window = false;
   /// Flash: bytes that score functions read for each row and key from tensors
   /// that the copy engine can bring, in rows of keys.
   int64_t captured = 0;
@@ -80,6 +83,8 @@ struct Schedule {
                         ///< first thread of the block does, beside its work.
   int64_t rotate = 1; ///< Wgmma, Flash: issue a block's score product together
                       ///< with the value product of the block before.
+  int64_t queries = 1; ///< Wgmma: stages of queries; with 2 the next tile's are
+                       ///< there before every group is done with these.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
   bool operator==(const Schedule &o) const {
@@ -88,7 +93,7 @@ struct Schedule {
            vector == o.vector && stages == o.stages &&
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
-           rotate == o.rotate && staged == o.staged;
+           rotate == o.rotate && queries == o.queries && staged == o.staged;
   }
 };
 

@@ -1,5 +1,6 @@
 //===- ChooseSchedule.cpp - decide each kernel's tiles --------------------===//
 
+#include "lib/Analysis/MaskRange.h"
 #include "lib/Schedule/Choose.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/Passes.h"
@@ -66,8 +67,7 @@ static bool fitFlashBoxes(KernelOp kernel, MatmulOp first) {
          });
 }
 
-/// See Problem::captured.
-static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
+static StringRef keyAxisOf(KernelOp kernel, MatmulOp first) {
   StringRef keyAxis;
   for (Operation &op : kernel.getBody().front()) {
     if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
@@ -75,6 +75,30 @@ static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
     if (auto matmul = dyn_cast<MatmulOp>(op); matmul && matmul != first)
       keyAxis = matmul.getOver();
   }
+  return keyAxis;
+}
+
+/// See Problem::window.
+static bool limitsBothSides(KernelOp kernel, MatmulOp first) {
+  // The row's index counts as uniform here: only the key's sign matters.
+  MaskAxes axes{"", keyAxisOf(kernel, first).str(), {}};
+  bool least = false, most = false;
+  auto look = [&](auto look, const MaskRange &range) -> void {
+    if (range.kind == MaskRange::NonPositive)
+      (range.affine.key < 0 ? least : most) |= range.affine.key != 0;
+    if (range.kind == MaskRange::And)
+      for (const MaskRange &part : range.parts)
+        look(look, part);
+  };
+  for (auto mask : kernel.getBody().getOps<MaskOp>())
+    look(look, analyzeMask(
+                   mask->getRegion(0).front().getTerminator()->getOperand(0), axes));
+  return least && most;
+}
+
+/// See Problem::captured.
+static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
+  StringRef keyAxis = keyAxisOf(kernel, first);
   auto onlyIn = [](const std::string &axis, ArrayRef<std::string> in,
                    ArrayRef<std::string> out) {
     return llvm::is_contained(in, axis) && !llvm::is_contained(out, axis);
@@ -184,6 +208,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
     problem.boxes = fitFlashBoxes(kernel, first);
     problem.captured = capturedBytes(kernel, first);
     problem.drifts = scoresDrift(kernel);
+    problem.window = limitsBothSides(kernel, first);
   }
   // The innermost axis of the result is its column axis.
   SmallVector<std::string> resultAxes = axesOf(result);

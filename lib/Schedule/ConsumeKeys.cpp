@@ -6,6 +6,8 @@
 #include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/LowerMask.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -101,12 +103,12 @@ void KeyConsumer::reserve(bool queryAgain) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&program.getBody().front());
   auto keyType = cast<RankedTensorType>(loop.key.getType());
-  querySlabs = slabs(loop.query, 1, 64 * groups);
+  querySlabs = slabs(loop.query, queries, 64 * groups);
   keySlabs = slabs(loop.key, stages, keyType.getDimSize(0));
   valueSlabs = slabs(loop.value, stages, keyType.getDimSize(0));
-  queryFull = signals(1, 1);
+  queryFull = signals(queries, 1);
   if (queryAgain)
-    queryEmpty = signals(1, 4 * groups);
+    queryEmpty = signals(queries, 4 * groups);
   keyFull = signals(stages, 1);
   valueFull = signals(stages, 1);
   keyEmpty = signals(stages, 4 * groups);
@@ -137,7 +139,7 @@ void KeyConsumer::scoresDone(State &state, Value keyStart) {
   if (queryEmpty) {
     Value lowest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                          keyStart, loop.op.getLeftBegin());
-    tile::SignalArriveOp::create(b, loc, queryEmpty, c32(0), lowest);
+    tile::SignalArriveOp::create(b, loc, queryEmpty, state.query.slot, lowest);
   }
   state.key = advance(state.key, stages);
 }
@@ -169,12 +171,61 @@ Value KeyConsumer::firstRow() {
 
 Value KeyConsumer::issueScores(const State &state) {
   Value query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
-                                         c32(0), firstRow());
+                                         state.query.slot, firstRow());
   Value key = tile::SlabReadOp::create(b, loc, loop.key.getType(), keySlabs,
                                        state.key.slot, c32(0));
   return tile::DotAsyncOp::create(b, loc, loop.scores.getType(), query, key,
                                   /*accumulator=*/Value(), /*transposed=*/true,
                                   /*fence=*/true);
+}
+
+Value KeyConsumer::allMapped() {
+  Value all;
+  for (tile::LoadMappedOp load : loop.captured)
+    all = all ? b.createOrFold<arith::AndIOp>(loc, all, load.getMapped())
+              : load.getMapped();
+  return all;
+}
+
+/// This group's rows of a captured tile from its stage, which is then free.
+Value KeyConsumer::takeStaged(const CapturedStages &tensor, Ring ring) {
+  tile::SignalWaitOp::create(b, loc, tensor.full, ring.slot, ring.phase);
+  Value staged =
+      tile::SlabLoadOp::create(b, loc, tile::LoadMappedOp(tensor.load).getType(),
+                               tensor.slabs, ring.slot, firstRow());
+  tile::SignalArriveOp::create(b, loc, tensor.empty, ring.slot, Value());
+  return staged;
+}
+
+void KeyConsumer::takeAhead(State &state, Value keyStart, bool issued,
+                            SmallVectorImpl<Value> &tiles) {
+  if (issued != (captures == Captured::Staged))
+    return;
+  for (auto [tensor, ring] : llvm::zip_equal(captured, state.captured)) {
+    if (issued) {
+      tiles.push_back(takeStaged(tensor, ring));
+    } else {
+      IRMapping map;
+      map.map(loop.start(), keyStart);
+      clonePlace(tensor.load, map);
+      tiles.push_back(takeCaptured(tensor, ring, map));
+    }
+    ring = advance(ring, stages);
+  }
+}
+
+/// What of the loop's body says where `load` reads.
+void KeyConsumer::clonePlace(tile::LoadMappedOp load, IRMapping &map) {
+  Block &body = loop.op.getBody().front();
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.omitBlockArguments = true;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) { return op->getBlock() == &body; };
+  for (Value place : {Value(load.getView()), Value(load.getRow()), Value(load.getColumn())})
+    (void)getBackwardSlice(place, &slice, options);
+  for (Operation *op : topologicalSort(slice))
+    b.clone(*op, map);
 }
 
 /// This group's rows of a captured tile: from its stage, which is then free, or
@@ -186,11 +237,7 @@ Value KeyConsumer::takeCaptured(const CapturedStages &tensor, Ring ring,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(either.thenBlock());
-  tile::SignalWaitOp::create(b, loc, tensor.full, ring.slot, ring.phase);
-  Value staged = tile::SlabLoadOp::create(b, loc, load.getType(), tensor.slabs,
-                                          ring.slot, firstRow());
-  tile::SignalArriveOp::create(b, loc, tensor.empty, ring.slot, Value());
-  scf::YieldOp::create(b, loc, staged);
+  scf::YieldOp::create(b, loc, takeStaged(tensor, ring));
   b.setInsertionPointToStart(either.elseBlock());
   Value direct = tile::LoadOp::create(
       b, loc, load.getType(), map.lookupOrDefault(load.getView()),
@@ -200,7 +247,8 @@ Value KeyConsumer::takeCaptured(const CapturedStages &tensor, Ring ring,
 }
 
 KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
-                                            Value scores, Live live) {
+                                            Value scores, ValueRange ahead,
+                                            Live live, bool started) {
   Softmaxed result;
   IRMapping &map = result.map;
   Block &body = loop.op.getBody().front();
@@ -210,19 +258,23 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
   for (auto [i, value] : llvm::enumerate(state.sums))
     map.map(loop.carried(1 + i), value);
   SmallVector<tile::MaskOp> masks;
+  // Masked blocks vote where live ones do; under a frozen maximum they move it.
+  Live masked;
+  if (form == tile::SoftmaxForm::Vote)
+    masked = form;
   size_t next = 0;
   for (Operation *op : loop.softmax) {
     if (isa<tile::LoadMappedOp>(op)) {
-      Ring &ring = state.captured[next];
-      map.map(op->getResult(0), takeCaptured(captured[next++], ring, map));
-      ring = advance(ring, stages);
+      map.map(op->getResult(0), ahead[next++]);
       continue;
     }
     Operation *copy = b.clone(*op, map);
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
     if (auto maximum = dyn_cast<tile::RunningMaxOp>(copy))
-      maximum.setForm(live.value_or(tile::SoftmaxForm::Running));
+      maximum.setForm(live                ? *live
+                      : started && masked ? *masked
+                                          : tile::SoftmaxForm::Running);
   }
   for (auto value : loop.yield()->getOperands().drop_front())
     result.sums.push_back(map.lookupOrDefault(value));
@@ -255,17 +307,23 @@ void KeyConsumer::rescale(State &state, const Softmaxed &done) {
 
 void KeyConsumer::first(State &state, Value keyStart) {
   beforeBlock(state, keyStart, Value());
+  SmallVector<Value> ahead;
+  takeAhead(state, keyStart, /*issued=*/false, ahead);
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
+  takeAhead(state, keyStart, /*issued=*/true, ahead);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(state, keyStart, scores, std::nullopt);
+  Softmaxed done = softmax(state, keyStart, scores, ahead, std::nullopt,
+                           /*started=*/false);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
 }
 
 void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
   beforeBlock(state, keyStart, blockStart(keyStart, c32(1)));
+  SmallVector<Value> ahead;
+  takeAhead(state, keyStart, /*issued=*/false, ahead);
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   if (turns)
     tile::TurnWaitOp::create(b, loc, groups);
@@ -274,11 +332,12 @@ void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
   Value accumulator = issueValues(state, /*fence=*/false);
   if (turns == 1)
     tile::TurnPassOp::create(b, loc, groups);
+  takeAhead(state, keyStart, /*issued=*/true, ahead);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 1);
   if (turns == 2)
     tile::TurnPassOp::create(b, loc, groups);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(state, keyStart, scores, live);
+  Softmaxed done = softmax(state, keyStart, scores, ahead, live, /*started=*/true);
   state.accumulator = valuesDone(state, accumulator);
   rescale(state, done);
   state.sums = done.sums;
@@ -288,11 +347,14 @@ void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
 
 void KeyConsumer::plainStep(State &state, Value keyStart, Live live) {
   beforeBlock(state, keyStart, keyStart);
+  SmallVector<Value> ahead;
+  takeAhead(state, keyStart, /*issued=*/false, ahead);
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(state, keyStart, scores, live);
+  Softmaxed done = softmax(state, keyStart, scores, ahead, live,
+                           /*started=*/live.has_value());
   rescale(state, done);
   state.sums = done.sums;
   State now = state;
@@ -349,7 +411,8 @@ void KeyConsumer::rotated(State &state, Value total) {
   bool noLeft = matchPattern(left, m_Zero());
   if (!noLeft)
     left = sub(left, sub(rest, fromFull));
-  steps(state, keys.getRightBegin(), right, std::nullopt, /*rotate=*/true);
+  if (!keys->hasAttr(kTailOnly))
+    steps(state, keys.getRightBegin(), right, std::nullopt, /*rotate=*/true);
   if (!matchPattern(keys.getFullCount(), m_Zero())) {
     if (freezes())
       freezingSteps(state, keys.getFullBegin(), full);

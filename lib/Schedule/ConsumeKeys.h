@@ -71,6 +71,7 @@ public:
   KeyLoop loop;
   int64_t groups, stages, turns;
   tile::SoftmaxForm form; ///< Of the maximum in fully live blocks.
+  int64_t queries = 1;    ///< Stages of queries.
 
   /// Whether the maximum stays as the first and masked blocks leave it, which
   /// takes a check at the tile's end.
@@ -104,6 +105,13 @@ public:
   /// queries' stage is filled more than once.
   void reserve(bool queryAgain);
 
+  /// How captured tensors are read where the steps are written.
+  enum class Captured {
+    Staged, ///< All come through stages, asked for under the score product.
+    Either, ///< Each tests whether the launch has a map of it, in front of the score
+            ///< product, whose registers are not needed yet.
+  };
+
   /// Fill a stage with the keys (values) of the block at `keyStart`, i64.
   Ring fillKeys(mlir::Value keyStart, Ring ring) {
     return fill(loop.key, loop.start(), keyStart, keySlabs, keyFull, keyEmpty,
@@ -116,6 +124,9 @@ public:
 
   /// The same for captured tensors, where the launch has maps of them.
   void fillCaptured(mlir::Value keyStart, llvm::SmallVectorImpl<Ring> &rings);
+
+  /// Whether the launch has maps of all captured tensors (i1).
+  mlir::Value allMapped();
 
   /// All `total` (i32, at least 1) key blocks in rotated order, the last first.
   void rotated(State &state, mlir::Value total);
@@ -144,10 +155,18 @@ private:
   mlir::Value valuesDone(State &state, mlir::Value accumulator);
   /// `live`: a fully live block, without masks and with this form of maximum.
   using Live = std::optional<tile::SoftmaxForm>;
+  /// `ahead`: what takeAhead gave; `started`: it is not the row's first, so the
+  /// maximum may stay.
   Softmaxed softmax(State &state, mlir::Value keyStart, mlir::Value scores,
-                    Live live);
+                    mlir::ValueRange ahead, Live live, bool started);
   mlir::Value takeCaptured(const CapturedStages &tensor, Ring ring,
                            mlir::IRMapping &map);
+  void clonePlace(tile::LoadMappedOp load, mlir::IRMapping &map);
+  mlir::Value takeStaged(const CapturedStages &tensor, Ring ring);
+  /// All of them for the block at `keyStart`, and on to their next stages, if this is
+  /// the place to: `issued` says whether the score product is under way.
+  void takeAhead(State &state, mlir::Value keyStart, bool issued,
+                 llvm::SmallVectorImpl<mlir::Value> &tiles);
   mlir::Value rounded(mlir::Value probability);
   void rescale(State &state, const Softmaxed &done);
   void first(State &state, mlir::Value keyStart);
@@ -156,6 +175,9 @@ private:
   void steps(State &state, mlir::Value begin, mlir::Value count, Live live,
              bool rotate);
   void freezingSteps(State &state, mlir::Value begin, mlir::Value count);
+
+protected:
+  Captured captures = Captured::Either;
 };
 
 } // namespace attn

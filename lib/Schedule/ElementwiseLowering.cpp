@@ -181,6 +181,12 @@ FailureOr<Value> ElementwiseLowering::evaluate(Value tensor) {
     return values[tensor] = p.load(tensorOf(tensor));
 
   Location loc = op->getLoc();
+  if (leftOut.contains(op)) {
+    FailureOr<Value> scores = evaluate(cast<MaskOp>(op).getScores());
+    if (succeeded(scores))
+      values[tensor] = *scores;
+    return scores;
+  }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     FailureOr<Value> value = evaluate(operand);

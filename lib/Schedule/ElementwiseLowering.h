@@ -5,6 +5,7 @@
 #include "lib/Schedule/ProgramBuilder.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <functional>
 
@@ -28,6 +29,9 @@ public:
   /// Says that `tensor` is already held as `value` here.
   void define(mlir::Value tensor, mlir::Value value) { values[tensor] = value; }
 
+  /// Says that `mask` is applied elsewhere: its result is what it masks.
+  void leaveOut(mlir::Operation *mask) { leftOut.insert(mask); }
+
   /// The tensor's elements for this tile. Pointwise operations that define it
   /// inside the kernel are evaluated, anything else is loaded.
   mlir::FailureOr<mlir::Value> evaluate(mlir::Value tensor);
@@ -49,6 +53,7 @@ private:
 
   ProgramBuilder &p;
   TensorOf tensorOf;
+  llvm::DenseSet<mlir::Operation *> leftOut;
   llvm::DenseMap<mlir::Value, mlir::Value> values;       ///< Tensors.
   llvm::DenseMap<mlir::Value, mlir::Value> regionValues; ///< Inside regions.
 };

@@ -55,8 +55,14 @@ struct Expansion {
   }
   /// {next, correction}.
   SmallVector<Value> running(OpBuilder &b) {
+    Value scores = op.getScores();
+    if (Value offset = op.getOffset()) {
+      scores = tile::FoldOp::create(b, loc, offset.getType(), tile::ReduceKind::Max,
+                                    scores);
+      scores = arith::AddFOp::create(b, loc, scores, offset);
+    }
     Value largest = tile::ReduceOp::create(b, loc, rowType, tile::ReduceKind::Max,
-                                           op.getScores());
+                                           scores);
     largest = scaleLargest(b, loc, largest, factor);
     Value next = arith::MaxNumFOp::create(b, loc, op.getMaximum(), largest);
     Value dead = arith::CmpFOp::create(
@@ -78,26 +84,33 @@ struct Expansion {
                                       bits);
     Value limit = arith::AddFOp::create(b, loc, op.getMaximum(), rowConstant(b, 8));
     limit = arith::MulFOp::create(b, loc, limit, rowConstant(b, 1.0 / factor));
+    auto folded = [&](Type element, Value value) -> Value {
+      return b.createOrFold<tile::BroadcastOp>(
+          loc, RankedTensorType::get({rows, 8}, element), value);
+    };
+    if (op.getOffset())
+      limit = arith::SubFOp::create(b, loc, folded(b.getF32Type(), limit),
+                                    op.getOffset());
+    auto limitType = cast<RankedTensorType>(limit.getType());
     Value limitBits = arith::BitcastOp::create(
-        b, loc, RankedTensorType::get({rows, 1}, i32), limit);
-    Value over = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::sgt, most,
-        tile::BroadcastOp::create(b, loc, foldedInt, limitBits));
+        b, loc, RankedTensorType::get(limitType.getShape(), i32), limit);
+    Value over = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, most,
+                                       folded(i32, limitBits));
     // Not positive, or of a large row (a power of two before it is one): both by
     // one comparison, as whole numbers without a sign.
     float beyond = std::min<double>(kLargestMaximum / 2 / factor,
-                                  std::numeric_limits<float>::max());
-    auto rowInt = RankedTensorType::get({rows, 1}, i32);
+                                    std::numeric_limits<float>::max());
     auto wholeNumber = [&](int32_t value) -> Value {
       return arith::ConstantOp::create(
-          b, loc, DenseElementsAttr::get(rowInt, b.getI32IntegerAttr(value)));
+          b, loc,
+          DenseElementsAttr::get(cast<ShapedType>(limitBits.getType()),
+                                 b.getI32IntegerAttr(value)));
     };
     Value useless = arith::CmpIOp::create(
         b, loc, arith::CmpIPredicate::uge,
         arith::SubIOp::create(b, loc, limitBits, wholeNumber(1)),
         wholeNumber(llvm::bit_cast<int32_t>(beyond)));
-    useless = tile::BroadcastOp::create(
-        b, loc, RankedTensorType::get({rows, 8}, b.getI1Type()), useless);
+    useless = folded(b.getI1Type(), useless);
     return tile::AnyOp::create(b, loc, b.getI1Type(),
                                arith::OrIOp::create(b, loc, over, useless));
   }

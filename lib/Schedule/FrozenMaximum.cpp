@@ -1,6 +1,7 @@
 //===- FrozenMaximum.cpp - when a maximum that was not moved was wrong ----===//
 
 #include "lib/Schedule/FrozenMaximum.h"
+#include "lib/Schedule/ScoreRange.h"
 
 #include "dialect/Tile/Tile.h"
 
@@ -25,8 +26,10 @@ static Value constantLike(OpBuilder &b, Location loc, Value like, double value) 
 
 Value attn::spoilUnset(OpBuilder &b, Location loc, Value sum, Value maximum,
                        Value kept) {
-  Value unset = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, maximum,
-                                      constantLike(b, loc, maximum, -kInfinity));
+  // Minus infinity, or of a large row: both need a maximum that moves.
+  Value unset = arith::CmpFOp::create(
+      b, loc, arith::CmpFPredicate::UGT, math::AbsFOp::create(b, loc, maximum),
+      constantLike(b, loc, maximum, kLargestMaximum));
   auto sums = cast<RankedTensorType>(sum.getType());
   unset = tile::BroadcastOp::create(
       b, loc, RankedTensorType::get(sums.getShape(), b.getI1Type()), unset);

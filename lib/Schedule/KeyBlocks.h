@@ -6,6 +6,10 @@
 
 namespace attn {
 
+/// On tile.for_keys: only the end of the keys needs a mask, so there is one block
+/// at most on the right and none on the left.
+inline constexpr llvm::StringLiteral kTailOnly = "tile.tail_only";
+
 /// The visiting order of a tile.for_keys as arithmetic on its operands: fully
 /// live blocks, then those left of them, then those right of them.
 class KeyBlocks {

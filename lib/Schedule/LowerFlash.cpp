@@ -6,9 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/FlashParts.h"
+#include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/KeyBounds.h"
+#include "lib/Schedule/KeyOffset.h"
 #include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/RowLimits.h"
 #include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
@@ -193,6 +196,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       bounds->fullCount, bounds->leftBegin, bounds->leftCount,
       bounds->rightBegin, bounds->rightCount, hull.begin, hull.count, s.columns,
       inits);
+  if (masks.masks.empty())
+    loop->setAttr(kTailOnly, p.b.getUnitAttr());
   Block *body = p.b.createBlock(&loop.getBody());
   body->addArgument(p.b.getI32Type(), loc);
   Value n0 = body->addArgument(p.b.getI64Type(), loc);
@@ -224,6 +229,12 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     p.boxRows = s.rows * s.groups;
   ElementwiseLowering inLoop(p, kernel.tensorOf);
   inLoop.define(parts.scores.getResult(), dot);
+  // Warp groups apply the last masks together, behind everything else.
+  SmallVector<MaskOp> last;
+  if (grouped && parts.softmax)
+    last = lastMasks(parts);
+  for (MaskOp mask : last)
+    inLoop.leaveOut(mask);
   FailureOr<Value> scores = inLoop.evaluate(parts.probabilities);
   if (failed(scores))
     return failure();
@@ -233,13 +244,25 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     tailed = arith::ExtFOp::create(p.b, loc, typeLike(tailed, f32), tailed);
   if (parts.softmax)
     online.factor = kOneOverLn2 * takeFactor(tailed);
-  tailed = online.maskTail(tailed, parts.keyAxis, /*zero=*/!parts.softmax);
+  Value offset;
+  if (grouped && parts.softmax) {
+    offset = takeKeyOffset(p, tailed, online.factor);
+    FailureOr<Value> alive =
+        emitAlive(p, inLoop, last,
+                  maskAxes(parts.row, parts.keyAxis, kernel.axes));
+    if (failed(alive))
+      return failure();
+    tailed = tile::MaskOp::create(p.b, loc, scoreType, tailed, *alive,
+                                  /*zero=*/false);
+  } else {
+    tailed = online.maskTail(tailed, parts.keyAxis, /*zero=*/!parts.softmax);
+  }
 
   SmallVector<Value> next;
   Value probability = tailed, accumulator = carried[0];
   if (parts.softmax && grouped) {
     OnlineSoftmax::FoldedStep step =
-        online.stepFolded(OnlineSoftmax::State{carried[1], carried[2]}, tailed);
+        online.stepFolded(OnlineSoftmax::State{carried[1], carried[2]}, tailed, offset);
     probability = step.probability;
     accumulator = tile::RescaleOp::create(p.b, loc, outType, accumulator,
                                           step.correction, step.moved);

@@ -61,13 +61,18 @@ OnlineSoftmax::Line OnlineSoftmax::line(Value maximum, Value largest) {
                                   shiftOf(p.b, loc, maximum))};
 }
 
-Value OnlineSoftmax::probability(Value scores, Line line) {
+Value OnlineSoftmax::probability(Value scores, Line line, Value offset) {
   Location loc = p.program.getLoc();
   auto [rows, columns] = shapeOf(scores);
-  Value negative = arith::NegFOp::create(p.b, loc, line.shift);
+  Value added = arith::NegFOp::create(p.b, loc, line.shift);
+  if (offset) {
+    added = math::FmaOp::create(p.b, loc, offset, p.expand(line.slope, rows, 8),
+                                p.expand(added, rows, 8));
+    added = tile::UnfoldOp::create(p.b, loc, scores.getType(), added);
+  }
   Value exponent = math::FmaOp::create(p.b, loc, scores,
                                        p.expand(line.slope, rows, columns),
-                                       p.expand(negative, rows, columns));
+                                       p.expand(added, rows, columns));
   return math::Exp2Op::create(p.b, loc, exponent);
 }
 
@@ -114,14 +119,20 @@ OnlineSoftmax::State OnlineSoftmax::startFolded(Value sink) {
 /// The scores, but of large rows their distance from the largest, whose shift is 0.
 /// Forms that keep the maximum move it where it is large, so that those that did
 /// not move need no look. A branch, since no such row is the rule.
-Value OnlineSoftmax::nearLargest(Value scores, Value maximum, Value moved) {
+Value OnlineSoftmax::nearLargest(Value scores, Value offset, Value maximum,
+                                 Value moved) {
   Location loc = p.program.getLoc();
   auto distances = [&](OpBuilder &b) -> Value {
     OpBuilder::InsertionGuard guard(p.b);
     p.b.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
     auto [rows, columns] = shapeOf(scores);
+    Value all = scores, added;
+    if (offset) {
+      added = tile::UnfoldOp::create(p.b, loc, scores.getType(), offset);
+      all = arith::AddFOp::create(p.b, loc, scores, added);
+    }
     Value largest = tile::ReduceOp::create(p.b, loc, maximum.getType(),
-                                           tile::ReduceKind::Max, scores);
+                                           tile::ReduceKind::Max, all);
     Value reached =
         arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ, maximum,
                               scaleLargest(p.b, loc, largest, factor));
@@ -129,7 +140,9 @@ Value OnlineSoftmax::nearLargest(Value scores, Value maximum, Value moved) {
                                            rowConstant(-kMinusInfinity));
     Value large = isLarge(p.b, loc, maximum);
     origin = arith::SelectOp::create(p.b, loc, large, origin, rowConstant(0));
-    return arith::SubFOp::create(p.b, loc, scores, p.expand(origin, rows, columns));
+    all = arith::SubFOp::create(p.b, loc, all, p.expand(origin, rows, columns));
+    // The offset is added once more with the exponent.
+    return added ? arith::SubFOp::create(p.b, loc, all, added).getResult() : all;
   };
   auto whereLarge = [&](OpBuilder &b, Location loc) {
     Value large = tile::BroadcastOp::create(
@@ -151,19 +164,20 @@ Value OnlineSoftmax::nearLargest(Value scores, Value maximum, Value moved) {
       .getResult(0);
 }
 
-OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores) {
+OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
+                                                    Value offset) {
   Location loc = p.program.getLoc();
   Type rowType = state.maximum.getType();
   auto running = tile::RunningMaxOp::create(
       p.b, loc, rowType, rowType, p.b.getI1Type(), tile::SoftmaxForm::Running,
-      scores, state.maximum, llvm::APFloat(static_cast<float>(factor)));
+      scores, state.maximum, offset, llvm::APFloat(static_cast<float>(factor)));
   FoldedStep step;
   step.next.maximum = running.getNext();
   step.correction = running.getCorrection();
   step.moved = running.getMoved();
-  scores = nearLargest(scores, step.next.maximum, step.moved);
+  scores = nearLargest(scores, offset, step.next.maximum, step.moved);
   step.probability = probability(
-      scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)});
+      scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)}, offset);
   Value sum = tile::FoldOp::create(p.b, loc, state.sum.getType(),
                                    tile::ReduceKind::Add, step.probability);
   step.next.sum = math::FmaOp::create(p.b, loc, state.sum,

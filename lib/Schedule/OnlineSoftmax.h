@@ -58,13 +58,16 @@ public:
     mlir::Value correction; ///< rows x 1
     mlir::Value moved;      ///< i1
   };
-  FoldedStep stepFolded(State state, mlir::Value scores);
+  /// With `offset` (rows x 8, or null) the scores are its sum with `scores`, see
+  /// tile.running_max.
+  FoldedStep stepFolded(State state, mlir::Value scores, mlir::Value offset);
   /// `state` with its sum reduced.
   State reduceSum(State state);
 
   /// The line of scores whose largest is `largest`, under the row's maximum.
   Line line(mlir::Value maximum, mlir::Value largest);
-  mlir::Value probability(mlir::Value scores, Line line);
+  mlir::Value probability(mlir::Value scores, Line line,
+                          mlir::Value offset = nullptr);
   /// 1 / sum, 0 where the sum is 0.
   mlir::Value inverse(mlir::Value sum);
   /// Natural log-sum-exp, minus infinity where the sum is 0.
@@ -75,8 +78,8 @@ public:
 
 private:
   mlir::Value rowConstant(double value);
-  mlir::Value nearLargest(mlir::Value scores, mlir::Value maximum,
-                          mlir::Value moved);
+  mlir::Value nearLargest(mlir::Value scores, mlir::Value offset,
+                          mlir::Value maximum, mlir::Value moved);
   ProgramBuilder &p;
 };
 

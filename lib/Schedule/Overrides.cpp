@@ -19,17 +19,20 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
   if (s.groups < 1 || s.groups > 4)
     return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
                        s.groups);
-  if (s.turns > 2 || s.persistent > 2 || s.vote > 2 || s.rotate > 1)
-    return "turns, persistent and vote are 0 to 2, rotate is 0 or 1";
+  if (s.turns > 2 || s.persistent > 2 || s.vote > 2 || s.rotate > 1 || s.queries > 2)
+    return "turns, persistent and vote are 0 to 2, rotate is 0 or 1, queries 1 or 2";
   if (s.producer && !s.rotate)
     return "level specialized always rotates its loop; use level pipelined for "
            "rotate=0";
-  if (!s.producer && (s.turns || s.persistent || s.stages < 2))
+  if (!s.producer && (s.turns || s.persistent || s.queries > 1 || s.stages < 2))
     return "level pipelined has no turns and no persistent tiles, and needs at "
            "least 2 stages; use level specialized";
   if (s.vote == 2 && !s.persistent)
     return "vote=2 (a frozen maximum) needs persistent=1 or 2, which level "
            "specialized has: a tile that overflows is done again";
+  if (s.vote == 2 && s.queries > 1)
+    return "vote=2 (a frozen maximum) takes queries=1: what says that a tile is done "
+           "again follows one stage of queries";
   if (s.stages > 8 || s.columns > 256)
     return "at most 8 stages and 256 columns (keys a step)";
   int64_t bytes = sharedBytes(problem, s);
@@ -51,8 +54,9 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
   if (chosen.groups > 0)
     return checkGroups(problem, s, sharedPerBlock);
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
-      s.persistent != chosen.persistent || s.rotate != chosen.rotate)
-    return "groups, turns, vote, persistent and rotate are for warp groups, which "
+      s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
+      s.queries != chosen.queries)
+    return "groups, turns, vote, persistent, rotate and queries are for warp groups, which "
            "levels pipelined and specialized of --target=sm_90a have; here rows, "
            "columns, warps and stages can be chosen";
   return "";
@@ -73,6 +77,7 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"persistent", &Schedule::persistent, 0, true},
       {"producer", &Schedule::producer, 0, false},
       {"rotate", &Schedule::rotate, 0, true},
+      {"queries", &Schedule::queries, 1, true},
       {"staged", &Schedule::staged, 0, false}};
   return fields;
 }
@@ -96,7 +101,7 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
         value < field->least || value > 4096 || errno == ERANGE)
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (numbers from 1 to 4096), and for warp "
-                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N",
+                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N",
                          item);
     s.*field->member = value;
   }

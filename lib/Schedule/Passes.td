@@ -72,9 +72,11 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::func::FuncOp"> 
     groups whose score product of one block runs together with the value product
     of the block before. Masked blocks come first, in a loop of their own.
     `tile.turns` orders the groups on the tensor cores. `tile.vote` says how the
-    running maximum moves in live blocks: 0 always, 1 by vote, 2 not at all. With 2
-    the consumers check each tile at its end and ask by `tile.redo` for one that
-    left the range of numbers to be done again. Other programs stay as they are.
+    running maximum moves behind a row's first block: 0 always, 1 by vote, 2 in
+    masked blocks only. With 2 the consumers check each tile at its end and ask by
+    `tile.redo` for one that left the range of numbers to be done again.
+    `tile.queries` is the number of stages of queries. Other programs stay as they
+    are.
 
     Precondition: operands of both products are read by `tile.load_box`; with
     `tile.vote = 2`, `tile.persistent` is not 0.

@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/Rings.h"
 
 #include "dialect/Tile/Tile.h"
 
@@ -263,12 +264,13 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
                                        tile::FlagsType::get(b.getContext(), 2));
   }
 
-  // The producer: the queries' copy is the one into a single stage.
+  // With several stages of queries the slot is the last position of a role.
   Block &producer = roles.getProducer().front();
   tile::CopyBoxOp query;
   for (auto copy : producer.getOps<tile::CopyBoxOp>())
-    if (copy.getSlabs().getType().getStages() == 1)
+    if (copy->hasAttr(kQueryCopy))
       query = copy;
+  bool several = query.getSlabs().getType().getStages() > 1;
   tile::SignalWaitOp queryEmpty;
   for (Operation *op = query->getPrevNode(); op; op = op->getPrevNode())
     if (auto wait = dyn_cast<tile::SignalWaitOp>(op)) {
@@ -304,7 +306,7 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   SmallVector<Value> after =
       place(producer, production, tile, carried.drop_front(steering));
   b.setInsertionPoint(query);
-  tile::PostTileOp::create(b, loc, word, tile,
+  tile::PostTileOp::create(b, loc, word, several ? query.getSlot() : Value(), tile,
                            redo ? isAgain(now.number) : Value());
   b.setInsertionPointToEnd(body);
   SmallVector<Value> yielded =
@@ -316,9 +318,11 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   b.setInsertionPointAfter(loop);
   ValueRange left = loop.getResults().drop_front(steering);
   Value parity = arith::XOrIOp::create(b, loc, left[0], c32(1));
-  tile::SignalWaitOp::create(b, loc, queryEmpty.getSignals(), c32(0), parity);
-  tile::PostTileOp::create(b, loc, word, c32(-1), Value());
-  tile::SignalArriveOp::create(b, loc, query.getSignals(), c32(0), Value());
+  Value slot = several ? left.back() : Value();
+  Value stage = several ? slot : c32(0);
+  tile::SignalWaitOp::create(b, loc, queryEmpty.getSignals(), stage, parity);
+  tile::PostTileOp::create(b, loc, word, slot, c32(-1), Value());
+  tile::SignalArriveOp::create(b, loc, query.getSignals(), stage, Value());
   if (counter)
     tile::FinishTilesOp::create(b, loc, counter);
   finish(producer, left);
@@ -335,9 +339,11 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
     passedTypes.push_back(b.getI1Type());
   auto tiles = scf::WhileOp::create(b, loc, passedTypes, zeros);
   Block *ask = region(tiles.getBefore(), ValueRange(zeros).getTypes());
-  tile::SignalWaitOp::create(b, loc, query.getSignals(), c32(0),
+  Value at = several ? Value(ask->getArguments().back()) : Value();
+  tile::SignalWaitOp::create(b, loc, query.getSignals(), several ? at : c32(0),
                              ask->getArgument(0));
-  auto taken = tile::TakeTileOp::create(b, loc, b.getI32Type(), b.getI1Type(), word);
+  auto taken =
+      tile::TakeTileOp::create(b, loc, b.getI32Type(), b.getI1Type(), word, at);
   Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
                                      taken.getTile(), c32(0));
   SmallVector<Value> passed{taken.getTile()};

@@ -71,6 +71,9 @@ public:
 int64_t programNumber(mlir::func::FuncOp program, llvm::StringRef name,
                       int64_t otherwise);
 
+/// Marks the copy of a tile's queries, under whose signal a tile is posted.
+inline constexpr llvm::StringLiteral kQueryCopy = "tile.query";
+
 /// Registers a thread of the producer and of `groups` consumer warp groups gets:
 /// the pool is what the launch gives every thread, a multiple of 8, times the
 /// number of warp groups.

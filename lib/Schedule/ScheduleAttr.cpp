@@ -28,7 +28,8 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("work", problem.work),
                               entry("boxes", problem.boxes),
                               entry("captured", problem.captured),
-                              entry("uneven", problem.uneven)});
+                              entry("uneven", problem.uneven),
+                              entry("window", problem.window)});
 }
 
 FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
@@ -49,7 +50,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.groups <= 4 && schedule.vote >= 0 &&
                   schedule.vote <= 2 && schedule.turns >= 0 &&
                   schedule.turns <= 2 && schedule.persistent >= 0 &&
-                  schedule.persistent <= 2;
+                  schedule.persistent <= 2 && schedule.queries >= 1 &&
+                  schedule.queries <= 2;
   for (int64_t flag : {schedule.producer, schedule.rotate, schedule.staged})
     positive &= flag == 0 || flag == 1;
   if (!positive)
@@ -71,6 +73,8 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += fmt::format(", turns {}", s.turns);
     if (s.persistent)
       text += s.persistent == 1 ? ", persistent" : ", dynamic tiles";
+    if (s.queries > 1)
+      text += ", queries ahead";
     if (!s.producer)
       text += s.rotate ? ", rotated" : ", plain order";
     return text;

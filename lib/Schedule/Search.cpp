@@ -33,7 +33,8 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
   std::string text = fmt::format("groups={},columns={},stages={},vote={}", s.groups,
                                  s.columns, s.stages, s.vote);
   return text + (s.producer
-                     ? fmt::format(",turns={},persistent={}", s.turns, s.persistent)
+                     ? fmt::format(",turns={},persistent={}", s.turns, s.persistent) +
+                           (s.queries > 1 ? ",queries=2" : "")
                      : fmt::format(",rotate={}", s.rotate));
 }
 
@@ -86,6 +87,7 @@ static void searchGroups(Collector &c) {
   if (base.producer) {
     change(&Schedule::turns, {0, 1, 2});
     change(&Schedule::persistent, {0, 1, 2});
+    change(&Schedule::queries, {1, 2});
   } else {
     change(&Schedule::rotate, {0, 1});
   }
@@ -172,6 +174,7 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.work = numberOf(numbers, "work", 0);
   p.boxes = numberOf(numbers, "boxes", 0) != 0;
   p.uneven = numberOf(numbers, "uneven", 0) != 0;
+  p.window = numberOf(numbers, "window", 0) != 0;
   p.captured = numberOf(numbers, "captured", 0);
   return p;
 }

@@ -47,6 +47,10 @@ private:
   void produce(Block *role);
   void consume(Block *role);
   void handBack(State &state, Value count);
+  void rotatedEither(State &state, Value total);
+  Ring queryAt(Block *role);
+  ValueRange positionsOf(Block *role);
+  void endRole(Ring query, const State &state);
 };
 } // namespace
 
@@ -58,12 +62,16 @@ void Specializer::produce(Block *role) {
   tile::ForKeysOp keys = loop.op;
   Value last = sub(keys.getBlockCount(), c32(1));
   auto startOf = [&](Value index) { return blockStart(keys.getBlockBegin(), index); };
-  Ring query{c32(0), role->getArgument(0)};
+  Ring query = queryAt(role);
   State at;
-  at.move(role->getArguments().drop_front());
+  at.move(positionsOf(role));
   at.key = fillKeys(startOf(last), at.key);
   query = fill(loop.query, nullptr, nullptr, querySlabs, queryFull, queryEmpty,
-               query, 1);
+               query, queries);
+  tile::CopyBoxOp copied;
+  for (auto copy : role->getOps<tile::CopyBoxOp>())
+    copied = copy;
+  copied->setAttr(kQueryCopy, b.getUnitAttr());
   fillCaptured(startOf(last), at.captured);
   // Keys run one block ahead of values, as the consumers take them.
   auto blocks = scf::ForOp::create(
@@ -82,9 +90,7 @@ void Specializer::produce(Block *role) {
       });
   at.move(blocks.getResults());
   at.value = fillValues(startOf(c32(0)), at.value);
-  SmallVector<Value> end{query.phase};
-  end.append(at.positions());
-  tile::RoleEndOp::create(b, loc, end);
+  endRole(query, at);
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,15 +144,20 @@ void Specializer::consume(Block *role) {
   Value above = sub(keys.getBlockCount(), add(below, total));
 
   State state;
-  state.query = {c32(0), role->getArgument(0)};
-  state.move(role->getArguments().drop_front());
+  state.query = queryAt(role);
+  state.move(positionsOf(role));
   state.accumulator = keys.getInits()[0];
   state.sums.assign(keys.getInits().begin() + 1, keys.getInits().end());
   bool alone = groups == 1;
   if (!alone)
     handBack(state, above);
-  tile::SignalWaitOp::create(b, loc, queryFull, c32(0), state.query.phase);
-  rotated(state, total);
+  tile::SignalWaitOp::create(b, loc, queryFull, state.query.slot,
+                             state.query.phase);
+  // Masks take the registers that a second copy of the steps would need.
+  if (captured.empty() || !keys->hasAttr(kTailOnly))
+    rotated(state, total);
+  else
+    rotatedEither(state, total);
   if (freezes())
     tile::RedoOp::create(b, loc,
                          leftRange(b, loc, state.sums[1], state.accumulator));
@@ -156,8 +167,57 @@ void Specializer::consume(Block *role) {
   SmallVector<Value> results{state.accumulator};
   results.append(state.sums);
   keys.replaceAllUsesWith(results);
-  SmallVector<Value> end{other(state.query.phase)};
+  endRole(advance(state.query, queries), state);
+}
+
+/// Two copies of the steps: without a choice in them, what is captured can be read
+/// while the scores are still being made. The other copy is the slow way and is kept
+/// small, without a vote: both share the registers.
+void Specializer::rotatedEither(State &state, Value total) {
+  State before = state;
+  const tile::SoftmaxForm asked = form;
+  SmallVector<Type> types;
+  for (Value value : state.flat())
+    types.push_back(value.getType());
+  auto branch = scf::IfOp::create(b, loc, types, allMapped(), /*withElse=*/true);
+  for (auto [block, how] : {std::pair{branch.thenBlock(), Captured::Staged},
+                            std::pair{branch.elseBlock(), Captured::Either}}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(block);
+    State own = before;
+    captures = how;
+    form = how == Captured::Staged ? asked : tile::SoftmaxForm::Running;
+    rotated(own, total);
+    own.probability = nullptr; // Used up.
+    scf::YieldOp::create(b, loc, own.flat());
+  }
+  captures = Captured::Either;
+  form = asked;
+  state = State::from(before, branch.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Positions that run on from tile to tile
+//===----------------------------------------------------------------------===//
+
+// The phase of the queries, the rings of keys, values and captured tensors; the
+// queries' slot where they have more than one.
+
+Ring Specializer::queryAt(Block *role) {
+  Value slot = queries > 1 ? Value(role->getArguments().back()) : c32(0);
+  return {slot, role->getArgument(0)};
+}
+
+ValueRange Specializer::positionsOf(Block *role) {
+  ValueRange all = role->getArguments();
+  return (queries > 1 ? all.drop_back() : all).drop_front();
+}
+
+void Specializer::endRole(Ring query, const State &state) {
+  SmallVector<Value> end{query.phase};
   end.append(state.positions());
+  if (queries > 1)
+    end.push_back(query.slot);
   tile::RoleEndOp::create(b, loc, end);
 }
 
@@ -173,8 +233,8 @@ void Specializer::run() {
                                           consumerRegisters, turns != 0);
   auto beginRole = [&](Region &region) {
     Block *role = b.createBlock(&region);
-    // Query phase, the rings of keys, values and captured tensors.
-    for (size_t i = 0; i < 5 + 2 * captured.size(); ++i)
+    size_t positions = 5 + 2 * captured.size() + (queries > 1 ? 1 : 0);
+    for (size_t i = 0; i < positions; ++i)
       role->addArgument(b.getI32Type(), loc);
     return role;
   };
@@ -222,9 +282,10 @@ struct SpecializeWarps : attn::impl::SpecializeWarpsPassBase<SpecializeWarps> {
                         "1 or 2: a tile that fails its check is done again");
       return signalPassFailure();
     }
-    Specializer(program, *loop, groups, number("tile.stages", 2),
-                number("tile.turns", 0), form)
-        .run();
+    Specializer specializer(program, *loop, groups, number("tile.stages", 2),
+                            number("tile.turns", 0), form);
+    specializer.queries = number("tile.queries", 1);
+    specializer.run();
   }
 };
 } // namespace

@@ -186,7 +186,7 @@ const char *const kWords[] = {
     "tile.broadcast", "tile.reduce", "tile.dot", "tile.mask", "tile.for_keys",
     "tile.view", "tile.block_id", "tile.alloc_shared", "tile.copy_async",
     "tile.shared_read", "tile.wait", "tile.barrier", "tile.load_box",
-    "tile.running_max", "tile.rescale", "tile.fold", "tile.any", "tile.slab_read",
+    "tile.running_max", "tile.rescale", "tile.fold", "tile.unfold", "tile.band", "tile.any", "tile.slab_read",
     "tile.dot_async", "tile.dot_wait", "tile.copy_box", "tile.signal_wait",
     "running", "vote", "keep",
     "tile.specialize", "tile.role_end", "tile.turn_wait", "tile.turn_pass",

@@ -239,7 +239,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
               "schedule override '" + std::string(text) +
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
                   "(numbers from 1 to 4096), and for warp groups "
-                  "groups=N,turns=N,vote=N,persistent=N,rotate=N");
+                  "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N");
   }
 }
 
@@ -333,6 +333,40 @@ TEST(Groups, CapturedTilesComeInWholeSlabsAndFit) {
       EXPECT_EQ(sharedBytes(p, s) - sharedBytes(without, s),
                 s.stages * 64 * s.groups * s.columns * captured);
     }
+}
+
+TEST(Groups, CapturedTilesTakeTurns) {
+  Problem p = boxed(64, 64, false);
+  p.captured = 2;
+  EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).turns, 2);
+}
+
+TEST(Groups, WindowsFetchFurtherAhead) {
+  Problem p = boxed(64, 64, true);
+  EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).queries, 1);
+  p.window = true;
+  Schedule s = std::get<Schedule>(chooseHopper(p));
+  EXPECT_EQ(s.queries, 2);
+  EXPECT_EQ(s.stages, 8);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  p.contracted = p.columns = 128;
+  EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).queries, 1);
+}
+
+TEST(Groups, QueriesHaveOneStageOrTwo) {
+  Problem p = boxed(64, 64, true);
+  Schedule one = std::get<Schedule>(chooseHopper(p)), two = one;
+  EXPECT_EQ(applyOverrides("queries=2", two), "");
+  EXPECT_EQ(checkGroups(p, two, 227 * 1024), "");
+  EXPECT_EQ(sharedBytes(p, two) - sharedBytes(p, one), 64 * one.groups * 64 * 2);
+  EXPECT_EQ(applyOverrides("queries=3", two), "");
+  EXPECT_EQ(checkGroups(p, two, 227 * 1024),
+            "turns and persistent are 0 to 2, vote and rotate are 0 or 1, queries 1 "
+            "or 2");
+  Schedule pipelined =
+      chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
+  pipelined.queries = 2; // Its tiles do not follow each other.
+  EXPECT_NE(checkGroups(p, pipelined, 227 * 1024), "");
 }
 
 TEST(Groups, PipelinedBringsItsOwnTilesOrKeepsTheOldForm) {

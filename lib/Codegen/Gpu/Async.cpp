@@ -83,10 +83,18 @@ LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
 
 LogicalResult GpuEmitter::emitSignalArrive(tile::SignalArriveOp op) {
   Value one = t.less(lane, t.c32(1));
-  if (op.getCondition())
-    one = t.both(one, scalar(op.getCondition()));
-  t.assembly({}, {one, signalAddress(op.getSignals(), op.getSlot())},
-             "@$0 mbarrier.arrive.shared::cta.b64 _, [$1];", "b,r,~{memory}", true);
+  Value signal = signalAddress(op.getSignals(), op.getSlot());
+  if (!op.getCondition()) {
+    t.assembly({}, {one, signal}, "@$0 mbarrier.arrive.shared::cta.b64 _, [$1];",
+               "b,r,~{memory}", true);
+    return success();
+  }
+  // Joined here: LLVM would keep the lane and the condition in one register, for as
+  // long as the condition stays the same.
+  t.assembly({}, {one, scalar(op.getCondition()), signal},
+             "{\n\t.reg .pred both;\n\tand.pred both, $0, $1;\n\t"
+             "@both mbarrier.arrive.shared::cta.b64 _, [$2];\n\t}",
+             "b,b,r,~{memory}", true);
   return success();
 }
 
@@ -142,20 +150,22 @@ LogicalResult GpuEmitter::emitSlabLoad(tile::SlabLoadOp op) {
   line = t.add(line, t.mul(t.add(scalar(op.getRow()), row), 128));
   Value swizzle = t.mul(t.bitAnd(lane, 7), 16);
   Value second = t.mul(t.shiftRight(lane, 4), 16); // 16 bytes: the next chunk.
+  // Lines start at multiples of 128 bytes, so pairs of chunks differ by bits.
+  line = t.add(line, arith::XOrIOp::create(t.b, t.loc, second, swizzle));
   int64_t chunks = tile.getDimSize(1) / 8;
   Slots to;
   to.rows = 2;
   to.columns = columnSlots(tile);
   to.values.resize(2 * to.columns);
-  Type pair = VectorType::get({2}, tile.getElementType());
+  Type twoElements = VectorType::get({2}, tile.getElementType());
   for (int64_t chunk = 0; chunk < chunks; chunk += 2) {
-    Value inRow = arith::XOrIOp::create(
-        t.b, t.loc, t.add(second, chunk % 8 * 16), swizzle);
-    SmallVector<Value> words =
-        t.loadMatrices(t.add(line, inRow), chunk / 8 * ring.slabBytes(),
-                       /*transpose=*/false);
+    Value pair = line;
+    if (chunk % 8)
+      pair = arith::XOrIOp::create(t.b, t.loc, line, t.c32(chunk % 8 * 16));
+    SmallVector<Value> words = t.loadMatrices(
+        pair, chunk / 8 * ring.slabBytes(), /*transpose=*/false);
     for (int64_t matrix = 0; matrix < 4; ++matrix) {
-      Value both = t.bitcast(words[matrix], pair);
+      Value both = t.bitcast(words[matrix], twoElements);
       for (int64_t k = 0; k < 2; ++k)
         to.values[matrix % 2 * to.columns + 2 * (chunk + matrix / 2) + k] =
             LLVM::ExtractElementOp::create(t.b, t.loc, both, t.c32(k));
@@ -368,20 +378,26 @@ LogicalResult GpuEmitter::emitAllocWord(tile::AllocWordOp op) {
   return success();
 }
 
+Value GpuEmitter::wordAddress(Value word, Value slot) {
+  Value first = t.add(sharedBase, signalOffsets.lookup(word));
+  return slot ? t.add(first, t.mul(scalar(slot), 4)) : first;
+}
+
 LogicalResult GpuEmitter::emitPostTile(tile::PostTileOp op) {
   Value number = scalar(op.getTile());
   if (op.getAgain())
     number = t.add(number, t.select(scalar(op.getAgain()), t.c32(kDoneAgain), t.c32(0)));
-  t.assembly({}, {t.add(sharedBase, signalOffsets.lookup(op.getWord())), number},
+  t.assembly({}, {wordAddress(op.getWord(), op.getSlot()), number},
              "st.shared.u32 [$0], $1;", "r,r,~{memory}", true);
   return success();
 }
 
+/// Lane 0 reads for its warp. It is also the lane that hands the word back, so its
+/// own program order keeps the read in front of the next number.
 LogicalResult GpuEmitter::emitTakeTile(tile::TakeTileOp op) {
   Value number = t.assembly(
-      {t.i32()}, {t.add(sharedBase, signalOffsets.lookup(op.getWord()))},
-      "ld.shared.u32 $0, [$1];", "=r,r,~{memory}", true)[0];
-  // Through a shuffle, so that the assembler knows it as uniform over a warp.
+      {t.i32()}, {t.less(lane, t.c32(1)), wordAddress(op.getWord(), op.getSlot())},
+      "mov.b32 $0, 0;\n\t@$1 ld.shared.u32 $0, [$2];", "=&r,b,r,~{memory}", true)[0];
   number = t.shuffleFrom(number, t.c32(0));
   scalars[op.getTile()] = number;
   if (!op.getAgain().use_empty()) { // -1 stays negative.
@@ -389,8 +405,6 @@ LogicalResult GpuEmitter::emitTakeTile(tile::TakeTileOp op) {
     scalars[op.getAgain()] = arith::CmpIOp::create(
         t.b, t.loc, arith::CmpIPredicate::ne, t.bitAnd(number, kDoneAgain), t.c32(0));
   }
-  // One lane later hands the word back for all: their reads come first.
-  t.assembly({}, {}, "bar.warp.sync 0xffffffff;", "~{memory}", true);
   return success();
 }
 
@@ -483,6 +497,19 @@ LogicalResult GpuEmitter::emitFold(tile::FoldOp op) {
         sum = combine(sum, from.at(i, k));
       to.values.push_back(sum);
     }
+  tiles[op.getResult()] = to;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitUnfold(tile::UnfoldOp op) {
+  if (!layout.accumulator)
+    return op.emitOpError("needs #tile.accumulator");
+  Slots from = expanded(op.getValue()), to;
+  to.rows = from.rows;
+  to.columns = columnSlots(op.getType());
+  for (int64_t i = 0; i < to.rows; ++i)
+    for (int64_t k = 0; k < to.columns; ++k)
+      to.values.push_back(from.at(i, k % 2));
   tiles[op.getResult()] = to;
   return success();
 }

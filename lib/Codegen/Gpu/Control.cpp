@@ -98,6 +98,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::TurnWaitOp>([&](auto o) { return emitTurnWait(o); })
       .Case<tile::TurnPassOp>([&](auto o) { return emitTurnPass(o); })
       .Case<tile::FoldOp>([&](auto o) { return emitFold(o); })
+      .Case<tile::UnfoldOp>([&](auto o) { return emitUnfold(o); })
+      .Case<tile::BandOp>([&](auto o) { return emitBand(o); })
       .Case<tile::AnyOp>([&](auto o) { return emitAny(o); })
       .Case<tile::LoadBoxOp, tile::LoadMappedOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "

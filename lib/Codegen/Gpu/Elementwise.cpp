@@ -39,6 +39,20 @@ void GpuEmitter::emitTruncPairs(arith::TruncFOp op, const Slots &from,
     }
 }
 
+/// bf16 to f32: the bits are the upper half, so a pair takes one shift and one
+/// `and`. Element by element the upper one would first be brought down.
+void GpuEmitter::emitExtPairs(const Slots &from, Slots &to) {
+  Value upper = t.c32(int32_t(0xffff0000));
+  for (int64_t i = 0; i < to.rows; ++i)
+    for (int64_t k = 0; k < to.columns; k += 2) {
+      Value both = t.bitcast(t.pair(from.at(i, k), from.at(i, k + 1)), t.i32());
+      Value low = t.b.createOrFold<arith::ShLIOp>(t.loc, both, t.c32(16));
+      Value high = t.b.createOrFold<arith::AndIOp>(t.loc, both, upper);
+      to.values.push_back(t.bitcast(low, t.f32()));
+      to.values.push_back(t.bitcast(high, t.f32()));
+    }
+}
+
 namespace {
 /// An integer as a sum of values times coefficients, and a constant.
 struct Sum {
@@ -100,6 +114,21 @@ static Value multiplyIndex(ThreadCode &t, Value index, Value y) {
   return math::FmaOp::create(t.b, t.loc, sum.getRhs(), y, product);
 }
 
+/// x and y, i1. LLVM makes a select of a conjunction two, so it may not see it; the
+/// assembler joins it with the comparisons.
+static Value bothAtOnce(ThreadCode &t, Value x, Value y) {
+  return t.assembly({t.i1()}, {x, y}, "and.pred $0, $1, $2;", "=b,b,b", false)[0];
+}
+
+/// x y + z. `nnan` says that y need not be looked at for NaN, so that x = 0 leaves z;
+/// LLVM would take it to say the same of z.
+static Value fusedMultiplyAdd(ThreadCode &t, math::FmaOp op, ArrayRef<Value> xyz) {
+  bool drops = bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::nnan);
+  if (drops && matchPattern(xyz[0], m_AnyZeroFloat()))
+    return xyz[2];
+  return math::FmaOp::create(t.b, t.loc, xyz[0], xyz[1], xyz[2]);
+}
+
 LogicalResult GpuEmitter::emitElementwise(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
       (!OpTrait::hasElementwiseMappableTraits(op) &&
@@ -139,7 +168,11 @@ LogicalResult GpuEmitter::emitElementwise(Operation *op) {
     tiles[result] = to;
     return success();
   }
-  if (trunc && tile.getElementType().getIntOrFloatBitWidth() == 16 &&
+  auto extension = dyn_cast<arith::ExtFOp>(op);
+  if (extension && tile.getElementType().isF32() && to.columns % 2 == 0 &&
+      from[0].columns == to.columns && from[0].values[0].getType().isBF16()) {
+    emitExtPairs(from[0], to);
+  } else if (trunc && tile.getElementType().getIntOrFloatBitWidth() == 16 &&
       to.columns % 2 == 0) {
     emitTruncPairs(trunc, from[0], to);
   } else {
@@ -148,9 +181,15 @@ LogicalResult GpuEmitter::emitElementwise(Operation *op) {
         SmallVector<Value> scalars;
         for (const Slots &slots : from)
           scalars.push_back(slots.at(i, k));
-        to.values.push_back(
-            indices < 2 ? multiplyIndex(t, scalars[indices], scalars[1 - indices])
-                        : rebuild(t, op, scalars, tile.getElementType()));
+        if (indices < 2)
+          to.values.push_back(
+              multiplyIndex(t, scalars[indices], scalars[1 - indices]));
+        else if (isa<arith::AndIOp>(op) && tile.getElementType().isInteger(1))
+          to.values.push_back(bothAtOnce(t, scalars[0], scalars[1]));
+        else if (isa<math::FmaOp>(op))
+          to.values.push_back(fusedMultiplyAdd(t, cast<math::FmaOp>(op), scalars));
+        else
+          to.values.push_back(rebuild(t, op, scalars, tile.getElementType()));
       }
   }
   tiles[result] = to;
@@ -164,13 +203,26 @@ LogicalResult GpuEmitter::emitConstant(arith::ConstantOp op) {
         arith::ConstantOp::create(t.b, t.loc, cast<TypedAttr>(op.getValue()));
     return success();
   }
-  auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
-  if (!splat)
-    return op.emitError("a constant tile must be a splat");
-  Slots one;
-  one.values.push_back(arith::ConstantOp::create(
-      t.b, t.loc, cast<TypedAttr>(splat.getSplatValue<Attribute>())));
-  tiles[op.getResult()] = one;
+  Slots to;
+  auto elements = cast<DenseElementsAttr>(op.getValue());
+  if (elements.isSplat()) {
+    to.values.push_back(arith::ConstantOp::create(
+        t.b, t.loc, cast<TypedAttr>(elements.getSplatValue<Attribute>())));
+  } else {
+    // A row whose values are the same for all lanes of a quad.
+    auto values = elements.getValues<TypedAttr>();
+    bool alike = layout.accumulator && tile.getDimSize(0) == 1;
+    for (int64_t c = 0; alike && c < tile.getDimSize(1); ++c)
+      alike = values[c] == values[c - c % 8 + c % 2];
+    if (!alike)
+      return op.emitError("a constant tile must be a splat, or a row that repeats two "
+                          "values over each 8 columns");
+    to.columns = columnSlots(tile);
+    for (int64_t k = 0; k < to.columns; ++k)
+      to.values.push_back(arith::ConstantOp::create(
+          t.b, t.loc, values[layout.columnDelta(k)]));
+  }
+  tiles[op.getResult()] = to;
   return success();
 }
 
@@ -188,6 +240,35 @@ LogicalResult GpuEmitter::emitIndex(tile::IndexOp op) {
   for (int64_t i = 0; i < to.rows * to.columns; ++i)
     to.values.push_back(
         t.add(first, down ? layout.rowDelta(i) : layout.columnDelta(i)));
+  tiles[op.getResult()] = to;
+  return success();
+}
+
+LogicalResult GpuEmitter::emitBand(tile::BandOp op) {
+  auto tile = cast<RankedTensorType>(op.getType());
+  // A lane's own columns are a constant apart, so its limits move instead.
+  auto own = [&](Value limits) {
+    Slots from = slotsOf(limits);
+    for (Value &limit : from.values)
+      limit = t.sub(limit, columnBase(tile));
+    return from;
+  };
+  Slots high = own(op.getHigh()), low, to;
+  if (op.getLow())
+    low = own(op.getLow());
+  to.rows = rowSlots(tile);
+  to.columns = columnSlots(tile);
+  for (int64_t i = 0; i < to.rows; ++i)
+    for (int64_t k = 0; k < to.columns; ++k) {
+      Value column = t.c32(layout.columnDelta(k));
+      Value inside = t.less(column, high.at(i, 0));
+      if (op.getLow()) {
+        Value above = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::sge,
+                                            column, low.at(i, 0));
+        inside = bothAtOnce(t, inside, above);
+      }
+      to.values.push_back(inside);
+    }
   tiles[op.getResult()] = to;
   return success();
 }

@@ -104,7 +104,9 @@ private:
   LogicalResult emitElementwise(Operation *op);
   LogicalResult emitConstant(arith::ConstantOp op);
   LogicalResult emitIndex(tile::IndexOp op);
+  LogicalResult emitBand(tile::BandOp op);
   void emitTruncPairs(arith::TruncFOp op, const Slots &from, Slots &to);
+  void emitExtPairs(const Slots &from, Slots &to);
 
   //===--- Reduce.cpp -------------------------------------------------------===//
   LogicalResult emitReduce(tile::ReduceOp op);
@@ -157,9 +159,11 @@ private:
   LogicalResult emitTurnWait(tile::TurnWaitOp op);
   LogicalResult emitTurnPass(tile::TurnPassOp op);
   LogicalResult emitFold(tile::FoldOp op);
+  LogicalResult emitUnfold(tile::UnfoldOp op);
   LogicalResult emitAny(tile::AnyOp op);
   Value signalAddress(Value signals, Value slot);
   LogicalResult emitAllocWord(tile::AllocWordOp op);
+  Value wordAddress(Value word, Value slot);
   LogicalResult emitPostTile(tile::PostTileOp op);
   LogicalResult emitTakeTile(tile::TakeTileOp op);
   LogicalResult emitAllocFlags(tile::AllocFlagsOp op);

@@ -67,6 +67,30 @@ func.func @factor(%s: tensor<64x64xf32>, %m: tensor<64x1xf32>) {
 
 // -----
 
+func.func @offset(%s: tensor<64x64xf32>, %m: tensor<64x1xf32>) {
+  // expected-error @+1 {{offset must be 64x8 of f32}}
+  %n:3 = tile.running_max vote %s, %m factor 1.0 offset %m : tensor<64x64xf32>, tensor<64x1xf32>, tensor<64x1xf32>
+  return
+}
+
+// -----
+
+func.func @unfold(%s: tensor<64x16xf32>) {
+  // expected-error @+1 {{repeats 8 columns in a multiple of 8}}
+  %f = tile.unfold %s : tensor<64x16xf32> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @band(%high: tensor<64x8xi32>) {
+  // expected-error @+1 {{takes one i32 limit a row and gives i1}}
+  %f = tile.band below %high : tensor<64x8xi32> -> tensor<64x64xi1>
+  return
+}
+
+// -----
+
 func.func @fold(%s: tensor<64x12xf32>) {
   // expected-error @+1 {{folds a multiple of 8 columns to 8}}
   %f = tile.fold add %s : tensor<64x12xf32> -> tensor<64x8xf32>

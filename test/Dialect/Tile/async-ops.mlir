@@ -7,7 +7,8 @@
 // CHECK-LABEL: func.func @before_the_passes
 func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf32>,
                              %m: tensor<64x1xf32>, %p: tensor<64x1xi1>,
-                             %view: !tile.view<bf16>, %at: i64, %ok: i1) {
+                             %view: !tile.view<bf16>, %at: i64, %ok: i1,
+                             %high: tensor<64x1xi32>) {
   // CHECK: tile.group_id : i32
   %g = tile.group_id : i32
   // CHECK: tile.first_thread : i1
@@ -26,6 +27,14 @@ func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf3
   %r = tile.rescale %s by %c0 if %moved0 : tensor<64x64xf32>, tensor<64x1xf32>
   // CHECK: tile.fold add %{{.+}} : tensor<64x64xf32> -> tensor<64x8xf32>
   %f = tile.fold add %r : tensor<64x64xf32> -> tensor<64x8xf32>
+  // CHECK: %[[U:.+]] = tile.unfold %{{.+}} : tensor<64x8xf32> -> tensor<64x128xf32>
+  %u = tile.unfold %f : tensor<64x8xf32> -> tensor<64x128xf32>
+  // CHECK: tile.running_max vote %[[U]], %{{.+}} factor 1.250000e-01 offset %{{.+}} : tensor<64x128xf32>, tensor<64x1xf32>, tensor<64x8xf32>
+  %n3, %c3, %moved3 = tile.running_max vote %u, %m factor 0.125 offset %f : tensor<64x128xf32>, tensor<64x1xf32>, tensor<64x8xf32>
+  // CHECK: tile.band below %[[HIGH:.+]] : tensor<64x1xi32> -> tensor<64x128xi1>
+  %b0 = tile.band below %high : tensor<64x1xi32> -> tensor<64x128xi1>
+  // CHECK: tile.band from %[[HIGH]] : tensor<64x1xi32> below %[[HIGH]] : tensor<64x1xi32> -> tensor<64x128xi1>
+  %b1 = tile.band from %high : tensor<64x1xi32> below %high : tensor<64x1xi32> -> tensor<64x128xi1>
   // CHECK: tile.any %{{.+}} : tensor<64x1xi1>
   %a = tile.any %p : tensor<64x1xi1>
   return
