@@ -168,9 +168,27 @@ def Tile_SignalWaitOp : Tile_Op<"signal_wait", [MemoryEffects<[MemRead, MemWrite
   let description = [{
     A fresh signal is in phase 0; waiting for parity 1 passes at once, which is
     how a producer finds an unused slot free.
+
+    With `during` and `then` the wait stamps the lane of its warp group (see
+    `tile.stamp`) if it has to wait at all: it enters the first phase, and the
+    second when it goes on. A signal that is there already costs one test.
+
+    ```mlir
+    tile.signal_wait %full[%slot] parity %p during load_wait then score : !tile.signals<4, arrivals = 1>
+    ```
   }];
-  let arguments = (ins Tile_SignalsType:$signals, I32:$slot, I32:$parity);
-  let assemblyFormat = "$signals `[` $slot `]` `parity` $parity attr-dict `:` type($signals)";
+  let arguments = (ins Tile_SignalsType:$signals, I32:$slot, I32:$parity,
+                       OptionalAttr<Tile_PhaseAttr>:$during,
+                       OptionalAttr<Tile_PhaseAttr>:$then);
+  let builders = [OpBuilder<(ins "::mlir::Value":$signals, "::mlir::Value":$slot,
+                                 "::mlir::Value":$parity),
+                            [{ build($_builder, $_state, signals, slot, parity,
+                                     PhaseAttr(), PhaseAttr()); }]>];
+  let assemblyFormat = [{
+    $signals `[` $slot `]` `parity` $parity (`during` $during^ `then` $then)?
+    attr-dict `:` type($signals)
+  }];
+  let hasVerifier = 1;
 }
 
 def Tile_SignalArriveOp : Tile_Op<"signal_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -346,4 +346,11 @@ LogicalResult OpenLaneOp::verify() {
 
 LogicalResult StampOp::verify() { return verifyHasLane(*this); }
 
+LogicalResult SignalWaitOp::verify() {
+  if (bool(getDuring()) != bool(getThen()))
+    return emitOpError("needs both phases, the one while it waits and the one "
+                       "after it, or neither");
+  return getDuring() ? verifyHasLane(*this) : success();
+}
+
 LogicalResult CloseLaneOp::verify() { return verifyHasLane(*this); }

@@ -8,8 +8,9 @@
 //
 // A stamp is the low 28 bits of the multiprocessor's clock, shifted left by 4,
 // and the number of the phase that begins there (Kernel::timeline names them).
-// Stamps of a lane stand a row apart, so that one 32-bit number, step * lanes +
-// lane, is all that a thread carries.
+// Stamps of a lane stand a row apart, and whether there is room for more is
+// asked once for several: up to kSpareSteps rows behind the last may be written.
+// Nobody reads those.
 //
 // Clocks of two multiprocessors have nothing in common, and the global timer moves
 // in steps that differ from chip to chip; so a lane has both at its two ends,
@@ -40,9 +41,12 @@ inline constexpr uint32_t kLaneEnd = (1u << kPhaseBits) - 1;
 /// step * lanes + lane stays below this.
 inline constexpr uint32_t kMostStamps = 0xf0000000u;
 
+/// Rows behind the last step that stamps may be written to.
+inline constexpr int64_t kSpareSteps = 16;
+
 /// Bytes of a buffer.
 inline constexpr int64_t timelineBytes(int64_t lanes, int64_t steps) {
-  return lanes * (int64_t(sizeof(LaneHeader)) + 4 * steps);
+  return lanes * (int64_t(sizeof(LaneHeader)) + 4 * (steps + kSpareSteps));
 }
 
 } // namespace attn::bundle

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 
@@ -57,6 +58,20 @@ static void takeBuffer(void *, uint32_t, uint8_t *buffer, size_t,
   std::free(buffer);
 }
 
+/// Runs in front of those that count.
+static constexpr int kAhead = 2;
+
+/// The clock of an idle GPU takes tens of milliseconds to rise, and the first
+/// launch after enabling records pays for that.
+static void warmUp(runtime::Device &device, const std::function<void()> &run) {
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
+  do {
+    run();
+    device.synchronize();
+  } while (Clock::now() - start < std::chrono::milliseconds(50));
+}
+
 static double medianOf(std::vector<double> values) {
   return summarize(std::move(values)).median;
 }
@@ -67,11 +82,13 @@ static std::optional<LevelActivity> digest(Log &log, size_t kernels, int runs,
             [](const KernelRecord &a, const KernelRecord &b) {
               return a.start < b.start;
             });
-  if (log.kernels.size() != kernels * size_t(runs)) {
+  size_t expected = kernels * size_t(kAhead + runs);
+  if (log.kernels.size() != expected) {
     why = fmt::format("CUPTI recorded {} of {} launches", log.kernels.size(),
-                      kernels * size_t(runs));
+                      expected);
     return std::nullopt;
   }
+  log.kernels.erase(log.kernels.begin(), log.kernels.begin() + kernels * kAhead);
   LevelActivity activity;
   activity.otherWork = log.otherWork;
   uint64_t zero = UINT64_MAX;
@@ -137,14 +154,16 @@ attn::profile::recordActivity(runtime::Device &device, size_t kernels, int runs,
   Log discarded, log;
   discarded.api = log.api = api;
   current = &discarded;
-  run(); // The first launch after enabling pays for it.
-  device.synchronize();
+  warmUp(device, run);
   api->activityFlush(1);
   current = &log;
-  for (int r = 0; r < runs; ++r) {
+  // Queued as they are timed, without a pause in which the clock falls: the first
+  // ones hide the launches of those behind them.
+  for (int r = 0; r < kAhead + runs - 1; ++r)
     run();
-    device.synchronize(); // A time line of a run, not of a full queue.
-  }
+  device.synchronize();
+  run(); // The last one alone: a time line of a run, not of a full queue.
+  device.synchronize();
   api->activityFlush(1);
   for (int32_t kind : kinds)
     api->activityDisable(kind);

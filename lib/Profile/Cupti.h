@@ -11,6 +11,7 @@
 #include "lib/Profile/Results.h"
 
 #include <functional>
+#include <memory>
 #include <set>
 
 namespace attn::profile {
@@ -29,14 +30,33 @@ std::optional<LevelActivity> recordActivity(runtime::Device &device,
                                             const std::function<void()> &run,
                                             std::string &why);
 
-/// Counters of each of `kernels` launches. `launch(k)` makes one; all are
-/// repeated in order as often as the hardware needs to count everything. Empty
-/// with `why` on failure.
-std::optional<std::vector<Counters>>
-countKernels(runtime::Device &device, size_t kernels,
-             const std::function<void(size_t)> &launch, std::string &why);
+/// How much is counted: each further counter repeats the work once more.
+enum class CounterSet {
+  Bytes, ///< Device memory's: two passes.
+  Pipes, ///< And pipes, issue slots, clock, cache: eight.
+  All    ///< And what warps wait for: over twenty.
+};
 
-/// Metrics of countKernels that CUPTI here can count on `chip` ("GH100"); needs
+/// The hardware counters of a device, on while it lives: to start them takes longer
+/// than most kernels.
+class KernelCounters {
+public:
+  /// Null with `why` where nothing can be counted.
+  static std::unique_ptr<KernelCounters> open(runtime::Device &device,
+                                              CounterSet set, std::string &why);
+  virtual ~KernelCounters() = default;
+
+  /// Counters of each of `kernels` launches. `launch(k)` makes one; all are
+  /// repeated in order as often as the hardware needs to count everything. `sweep`
+  /// reads more than the last-level cache holds, so that the bytes of each launch
+  /// can be counted from an empty cache to everything written back. Empty with
+  /// `why` on failure.
+  virtual std::optional<std::vector<Counters>>
+  count(size_t kernels, const std::function<void(size_t)> &launch,
+        const std::function<void()> &sweep, std::string &why) = 0;
+};
+
+/// Metrics of KernelCounters that CUPTI here can count on `chip` ("GH100"); needs
 /// no GPU. Empty with `why` on failure.
 std::set<std::string> countableMetrics(const std::string &chip,
                                        std::string &why);

@@ -3,6 +3,15 @@
 // CUPTI's range profiler: a range around each launch, the whole level repeated
 // once for every set of counters that the hardware can count at a time.
 //
+// What a launch moves depends on what the last-level cache holds before it and
+// on whether what it leaves there counts. In a run a small result is read from the
+// cache by the next kernel and reaches memory during some later one, or never.
+// A figure that belongs to the launch alone needs both ends settled: the cache
+// holds nothing of use before it, and lines that it leaves changed are written
+// back within its count. A sweep of clean reads around the launch does both: the
+// sweep behind it writes nothing itself, so all that is written during it is
+// the launch's. Bytes of the run as it goes are counted beside that.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Profile/Cupti.h"
@@ -31,6 +40,11 @@ static const char *const kSpecial =
 static const char *const kOccupancy =
     "sm__warps_active.avg.pct_of_peak_sustained_active";
 static const char *const kWarps = "smsp__warps_active.sum";
+static const char *const kIssue =
+    "smsp__issue_active.avg.pct_of_peak_sustained_active";
+static const char *const kCycles = "sm__cycles_elapsed.max";
+static const char *const kTime = "gpu__time_duration.sum"; // ns
+static const char *const kCacheBytes = "lts__t_bytes.sum";
 static const char *const kStallPrefix = "smsp__warps_issue_stalled_";
 
 /// Why a warp waits, in the counters' words and in ours.
@@ -54,11 +68,16 @@ static std::string stallMetric(const char *reason) {
   return std::string(kStallPrefix) + reason + ".sum";
 }
 
-static std::vector<std::string> wantedMetrics() {
-  std::vector<std::string> list{kRead,    kWritten,   kHits, kTensor,
-                                kSpecial, kOccupancy, kWarps};
-  for (const auto &[reason, words] : kStalls)
-    list.push_back(stallMetric(reason));
+static std::vector<std::string> wantedMetrics(CounterSet set) {
+  std::vector<std::string> list{kRead, kWritten};
+  if (set != CounterSet::Bytes)
+    list.insert(list.end(),
+                {kTensor, kSpecial, kIssue, kCycles, kTime, kCacheBytes});
+  if (set == CounterSet::All) {
+    list.insert(list.end(), {kHits, kOccupancy, kWarps});
+    for (const auto &[reason, words] : kStalls)
+      list.push_back(stallMetric(reason));
+  }
   return list;
 }
 
@@ -76,10 +95,16 @@ pointers(const std::vector<std::string> &list) {
 }
 
 namespace {
+/// What one count is about, and what goes before it uncounted.
+struct Range {
+  std::function<void()> before, counted;
+};
+
 /// The half that knows metrics: needs a chip's name, no GPU.
 class Host {
 public:
-  Host(const Api &api, const std::string &chip, const uint8_t *availability)
+  Host(const Api &api, const std::string &chip, const uint8_t *availability,
+       CounterSet set)
       : api(api) {
     HostBlock block;
     block.chip = chip.c_str();
@@ -87,7 +112,7 @@ public:
     check(api, call(api.hostStart, block), "counters cannot be described");
     host = block.host;
     // One by one: an older chip lacks some, and one unknown refuses them all.
-    for (const std::string &metric : wantedMetrics()) {
+    for (const std::string &metric : wantedMetrics(set)) {
       const char *name = metric.c_str();
       AddMetricsBlock add;
       add.host = host;
@@ -165,15 +190,15 @@ public:
   Ranges(const Ranges &) = delete;
   Ranges &operator=(const Ranges &) = delete;
 
-  /// A counter image for `kernels` ranges of the host's metrics.
-  std::vector<uint8_t> dataImage(const Host &host, size_t kernels) {
+  /// A counter image for `count` ranges of the host's metrics.
+  std::vector<uint8_t> dataImage(const Host &host, size_t count) {
     std::vector<const char *> names = pointers(host.metrics);
     DataSizeBlock size;
     size.ranges = ranges;
     size.names = names.data();
     size.count = names.size();
-    size.mostRanges = kernels;
-    size.mostNodes = uint32_t(kernels);
+    size.mostRanges = count;
+    size.mostNodes = uint32_t(count);
     check(api, call(api.dataSize, size), "counters need an image");
     std::vector<uint8_t> data(size.bytes);
     DataBlock block;
@@ -185,15 +210,14 @@ public:
   }
 
   void collect(const std::vector<uint8_t> &config, std::vector<uint8_t> &data,
-               size_t kernels, const std::function<void(size_t)> &launch,
-               runtime::Device &device) {
+               const std::vector<Range> &work, runtime::Device &device) {
     SetConfigBlock set;
     set.ranges = ranges;
     set.configBytes = config.size();
     set.config = config.data();
     set.dataBytes = data.size();
     set.data = data.data();
-    set.mostRanges = kernels;
+    set.mostRanges = work.size();
     check(api, call(api.setConfig, set), "counters cannot be set");
     RangesBlock self;
     self.ranges = ranges;
@@ -202,13 +226,15 @@ public:
     constexpr int kMostPasses = 200; // A profiler that never ends is broken.
     for (int pass = 0; pass < kMostPasses && !stop.allSubmitted; ++pass) {
       check(api, call(api.start, self), "counters cannot be started");
-      for (size_t k = 0; k < kernels; ++k) {
-        std::string name = std::to_string(k);
+      for (size_t r = 0; r < work.size(); ++r) {
+        std::string name = std::to_string(r);
+        if (work[r].before)
+          work[r].before();
         PushBlock push;
         push.ranges = ranges;
         push.name = name.c_str();
         check(api, call(api.push, push), "counters cannot be started");
-        launch(k);
+        work[r].counted();
         check(api, call(api.pop, self), "counters cannot be stopped");
       }
       device.synchronize();
@@ -239,13 +265,18 @@ static Counters countersOf(const std::map<std::string, double> &values) {
   };
   Counters c;
   if (auto bytes = value(kRead))
-    c.bytesRead = std::llround(*bytes);
+    c.runBytesRead = std::llround(*bytes);
   if (auto bytes = value(kWritten))
-    c.bytesWritten = std::llround(*bytes);
+    c.runBytesWritten = std::llround(*bytes);
   c.l2Hits = share(kHits);
   c.tensorPipe = share(kTensor);
   c.specialPipe = share(kSpecial);
   c.occupancy = share(kOccupancy);
+  c.issueSlots = share(kIssue);
+  if (auto bytes = value(kCacheBytes))
+    c.cacheBytes = std::llround(*bytes);
+  if (auto cycles = value(kCycles), time = value(kTime); cycles && time && *time > 0)
+    c.gigahertz = *cycles / *time;
   std::optional<double> warps = value(kWarps);
   for (const auto &[reason, words] : kStalls)
     if (auto stalled = value(stallMetric(reason));
@@ -289,55 +320,104 @@ static const Api &countingApi() {
   return *api;
 }
 
-std::optional<std::vector<Counters>>
-attn::profile::countKernels(runtime::Device &device, size_t kernels,
-                            const std::function<void(size_t)> &launch,
-                            std::string &why) try {
-  const Api &api = countingApi();
-  Block begin;
-  check(api, call(api.profilerStart, begin), "the profiler does not start");
-  void *context = currentContext();
-  ChipNameBlock chip;
-  check(api, call(api.chipName, chip), "the GPU is unknown to CUPTI");
-  std::vector<uint8_t> availability = availabilityOf(api, context);
-  Host host(api, chip.name, availability.data());
-  std::vector<uint8_t> config = host.config();
-  std::vector<uint8_t> data;
-  {
-    Ranges ranges(api, context);
-    data = ranges.dataImage(host, kernels);
-    ranges.collect(config, data, kernels, launch, device);
+namespace {
+class CuptiCounters : public KernelCounters {
+public:
+  CuptiCounters(runtime::Device &device, CounterSet set)
+      : api(countingApi()), device(device) {
+    Block begin;
+    check(api, call(api.profilerStart, begin), "the profiler does not start");
+    void *context = currentContext();
+    ChipNameBlock chip;
+    check(api, call(api.chipName, chip), "the GPU is unknown to CUPTI");
+    std::vector<uint8_t> availability = availabilityOf(api, context);
+    run = std::make_unique<Host>(api, chip.name, availability.data(), set);
+    alone = std::make_unique<Host>(api, chip.name, availability.data(),
+                                   CounterSet::Bytes);
+    ranges = std::make_unique<Ranges>(api, context);
   }
-  RangeCountBlock count;
-  count.data = data.data();
-  count.bytes = data.size();
-  check(api, call(api.rangeCount, count), "counters cannot be read");
-  if (count.ranges != kernels)
-    throw std::runtime_error(fmt::format(
-        "the profiler counted {} of {} kernels", count.ranges, kernels));
-  std::vector<Counters> counters(kernels);
-  for (size_t r = 0; r < count.ranges; ++r) {
-    RangeInfoBlock info;
-    info.data = data.data();
-    info.bytes = data.size();
-    info.range = r;
-    check(api, call(api.rangeInfo, info), "counters cannot be read");
-    size_t k = size_t(std::atoi(info.name));
-    if (k < kernels)
-      counters[k] = countersOf(host.evaluate(data, r));
+
+  std::optional<std::vector<Counters>>
+  count(size_t kernels, const std::function<void(size_t)> &launch,
+        const std::function<void()> &sweep, std::string &why) override try {
+    std::vector<Range> inRun, byItself;
+    for (size_t k = 0; k < kernels; ++k) {
+      inRun.push_back({nullptr, [&launch, k] { launch(k); }});
+      byItself.push_back({[&] {
+                            sweep();
+                            device.synchronize();
+                          },
+                          [&launch, k] { launch(k); }});
+      byItself.push_back({[&] { device.synchronize(); }, sweep});
+    }
+    std::vector<Counters> counters;
+    for (const auto &values : metrics(*run, inRun))
+      counters.push_back(countersOf(values));
+    auto bytes = metrics(*alone, byItself);
+    for (size_t k = 0; k < kernels; ++k) {
+      const auto &itself = bytes[2 * k], &behind = bytes[2 * k + 1];
+      if (itself.count(kRead))
+        counters[k].bytesRead = std::llround(itself.at(kRead));
+      if (itself.count(kWritten) && behind.count(kWritten))
+        counters[k].bytesWritten =
+            std::llround(itself.at(kWritten) + behind.at(kWritten));
+    }
+    return counters;
+  } catch (const runtime::DeviceError &) {
+    throw; // The device's own failure is not about counters.
+  } catch (const std::runtime_error &error) {
+    why = error.what();
+    return std::nullopt;
   }
-  return counters;
+
+private:
+  /// The host's metrics of each range, in order.
+  std::vector<std::map<std::string, double>> metrics(const Host &host,
+                                                     const std::vector<Range> &work) {
+    std::vector<uint8_t> config = host.config();
+    std::vector<uint8_t> data = ranges->dataImage(host, work.size());
+    ranges->collect(config, data, work, device);
+    RangeCountBlock counted;
+    counted.data = data.data();
+    counted.bytes = data.size();
+    check(api, call(api.rangeCount, counted), "counters cannot be read");
+    if (counted.ranges != work.size())
+      throw std::runtime_error(fmt::format("the profiler counted {} of {} ranges",
+                                           counted.ranges, work.size()));
+    std::vector<std::map<std::string, double>> values(work.size());
+    for (size_t r = 0; r < counted.ranges; ++r) {
+      RangeInfoBlock info;
+      info.data = data.data();
+      info.bytes = data.size();
+      info.range = r;
+      check(api, call(api.rangeInfo, info), "counters cannot be read");
+      if (size_t at = size_t(std::atoi(info.name)); at < values.size())
+        values[at] = host.evaluate(data, r);
+    }
+    return values;
+  }
+
+  const Api &api;
+  runtime::Device &device;
+  std::unique_ptr<Host> run, alone;
+  std::unique_ptr<Ranges> ranges;
+};
+} // namespace
+
+std::unique_ptr<KernelCounters>
+KernelCounters::open(runtime::Device &device, CounterSet set, std::string &why) try {
+  return std::make_unique<CuptiCounters>(device, set);
 } catch (const runtime::DeviceError &) {
-  throw; // The device's own failure is not about counters.
+  throw;
 } catch (const std::runtime_error &error) {
   why = error.what();
-  return std::nullopt;
+  return nullptr;
 }
 
 std::set<std::string> attn::profile::countableMetrics(const std::string &chip,
                                                       std::string &why) try {
   const Api &api = countingApi();
-  Host host(api, chip, nullptr);
+  Host host(api, chip, nullptr, CounterSet::All);
   host.config();
   return {host.metrics.begin(), host.metrics.end()};
 } catch (const std::runtime_error &error) {

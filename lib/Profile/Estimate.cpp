@@ -2,6 +2,7 @@
 
 #include "lib/Profile/Estimate.h"
 
+#include "lib/Profile/Waves.h"
 #include "lib/Target/Occupancy.h"
 
 #include <algorithm>
@@ -28,8 +29,8 @@ enum class Kind { Pointwise, Row, Matmul, Flash };
 
 class Estimator {
 public:
-  Estimator(const bundle::Kernel &kernel, const Lengths &lengths, double live,
-            int64_t blocks, const target::Roofs &roofs)
+  Estimator(const bundle::Kernel &kernel, const Lengths &lengths,
+            const LiveKeys &live, int64_t blocks, const target::Roofs &roofs)
       : kernel(kernel), p(kernel.prediction), lengths(lengths), live(live),
         blocks(blocks), roofs(roofs), tile(tileOf(kernel.schedule)),
         row(walkedAxis(kernel)) {
@@ -62,17 +63,10 @@ private:
     return std::max(fit.blocks, 1);
   }
 
-  /// Live tiles over all tiles: masks cut tiles, and a cut tile is done whole.
-  double liveTiles() const {
-    if (live >= 1 || roofs.onePipe)
-      return live;
-    int64_t keys = keyLength();
-    double edge = double(std::max(tile.rows, tile.columns)) / 2;
-    return std::min(1.0, live + (keys > 0 ? edge / double(keys) : 0));
-  }
-
   /// Length of the longest axis that scores have and the grid lacks.
   int64_t keyLength() const {
+    if (live.told())
+      return lengths.at(live.keyAxis);
     int64_t longest = 0;
     for (const bundle::Term &term : p.exponentials)
       for (const std::string &axis : term.axes)
@@ -83,37 +77,68 @@ private:
     return longest;
   }
 
+  bool persistent() const { return kernel.persistent > 0; }
+  bool dynamicTiles() const {
+    return kernel.schedule.find("dynamic") != std::string::npos;
+  }
+  bool grouped() const { return kernel.schedule.find(" group") != std::string::npos; }
+
+  /// The row axis of blocks: the masks', else the first of the grid.
+  std::string rowAxis() const {
+    return live.told() ? live.rowAxis
+           : kernel.grid.empty() ? "" : kernel.grid.front().axis;
+  }
+
+  /// For each block of rows, in the order in which they start (the last rows
+  /// first), the tiles of `columns` keys that pieces of `rows` rows of it touch.
+  Blocks keyTiles(int64_t rows, int64_t columns) const {
+    RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
+    Blocks blocks;
+    blocks.repeats = grid.repeats;
+    int64_t keys = std::max<int64_t>(keyLength(), 0);
+    double dead = live.masked() && !live.told() ? live.pairs : 1;
+    for (int64_t block = grid.count() - 1; block >= 0; --block) {
+      int64_t begin = block * grid.rows,
+              end = std::min(begin + grid.rows, grid.length);
+      double tiles = 0;
+      for (int64_t piece = begin; piece < end; piece += rows)
+        tiles += double(keysTouched(live, piece, std::min(piece + rows, end),
+                                    columns, keys) /
+                        columns);
+      blocks.costs.insert(blocks.costs.end(), size_t(grid.within), tiles * dead);
+    }
+    return blocks;
+  }
+
   void count() {
     e.unit = p.tensorUnit;
-    double alive = kind == Kind::Flash ? liveTiles() : live;
     int64_t resident = residentBlocks() * roofs.multiprocessors;
-    e.bytesRead =
-        std::llround(roofs.onePipe ? evaluate(p.bytesRead, lengths, live)
-                                   : bytesRead(kernel, lengths, live, blocks,
-                                               resident, roofs.cacheBytes));
-    e.bytesWritten = std::llround(evaluate(p.bytesWritten, lengths, live));
-    e.tensorFlops = evaluate(p.tensorFlops, lengths, live);
-    e.scalarFlops = evaluate(p.scalarFlops, lengths, live);
-    e.exponentials = evaluate(p.exponentials, lengths, live);
+    e.bytesRead = std::llround(
+        roofs.onePipe ? evaluate(p.bytesRead, lengths, live.pairs)
+                      : bytesRead(kernel, lengths, live, blocks, resident,
+                                  roofs.cacheBytes));
+    e.bytesWritten = std::llround(evaluate(p.bytesWritten, lengths, live.pairs));
+    e.tensorFlops = evaluate(p.tensorFlops, lengths, live.pairs);
+    e.scalarFlops = evaluate(p.scalarFlops, lengths, live.pairs);
+    e.exponentials = evaluate(p.exponentials, lengths, live.pairs);
 
-    double share = kind == Kind::Flash && live < 1 && !roofs.onePipe
-                       ? 1 // Blocks of many lengths: the tail is told apart.
+    double share = kind == Kind::Flash && !roofs.onePipe
+                       ? 1 // Who runs where is told apart.
                        : evenShare(blocks, roofs.multiprocessors);
     e.memorySeconds = double(e.bytes()) / roofs.bandwidth;
     auto peak = roofs.matmul.find(p.tensorUnit);
-    double matmul = peak != roofs.matmul.end() ? peak->second : roofs.scalar;
-    double tensor = e.tensorFlops / matmul,
-           scalar = e.scalarFlops / roofs.scalar,
-           special = e.exponentials / roofs.exponentials;
+    matmulRate = peak != roofs.matmul.end() ? peak->second : roofs.scalar;
+    e.tensorSeconds = e.tensorFlops / matmulRate;
+    e.scalarSeconds = e.scalarFlops / roofs.scalar;
+    e.exponentialSeconds = e.exponentials / roofs.exponentials;
     e.roofSeconds = std::max(
-        e.memorySeconds, roofs.onePipe ? tensor + scalar + special
-                                       : std::max({tensor, scalar, special}));
-    tensorWork = evaluate(p.tensorFlops, lengths, alive);
-    e.tensorSeconds = tensorWork / (matmul * share);
-    e.scalarSeconds =
-        evaluate(p.scalarFlops, lengths, alive) / (roofs.scalar * share);
-    e.exponentialSeconds =
-        evaluate(p.exponentials, lengths, alive) / (roofs.exponentials * share);
+        e.memorySeconds,
+        roofs.onePipe ? e.tensorSeconds + e.scalarSeconds + e.exponentialSeconds
+                      : std::max({e.tensorSeconds, e.scalarSeconds,
+                                  e.exponentialSeconds}));
+    e.tensorSeconds /= share;
+    e.scalarSeconds /= share;
+    e.exponentialSeconds /= share;
     e.launchSeconds = roofs.launchSeconds;
   }
 
@@ -127,8 +152,11 @@ private:
 
   void addUp() {
     if (kind == Kind::Row) {
-      e.scalarSeconds *= rowWork();
-      e.exponentialSeconds *= rowWork();
+      double slots = slotShare() / (live.pairs > 0 ? livePart() : 1);
+      if (row.empty() || lengths.at(row) > tile.columns)
+        slots *= 2;
+      e.scalarSeconds *= slots;
+      e.exponentialSeconds *= slots;
     }
     bind({{e.memorySeconds, "memory"},
           {e.tensorSeconds, "matmul"},
@@ -142,22 +170,22 @@ private:
 
   void overlap() {
     const target::Habits &habits = roofs.habits;
-    if (kind == Kind::Matmul) {
-      // Scores leave as f32 straight from the accumulators.
-      e.memorySeconds = (double(e.bytesRead) +
-                         double(e.bytesWritten) / habits.fragmentStores) /
-                        roofs.bandwidth;
-      e.tensorSeconds /= shareOf(habits.matmulShare, p.tensorUnit);
+    double exponent = habits.crowding;
+    e.fillSeconds = habits.fillSeconds;
+    if (kind == Kind::Matmul)
+      matmul();
+    if (kind == Kind::Row) {
+      double slots = slotShare() / livePart();
+      e.scalarSeconds *= habits.rowOperation * slots;
+      e.exponentialSeconds *= slots;
+      exponent = habits.rowCrowding;
     }
-    if (kind == Kind::Row)
-      e.scalarSeconds *= habits.rowOperation * rowWork();
     double compute = kind == Kind::Flash
                          ? flash()
                          : std::max({e.tensorSeconds, e.scalarSeconds,
                                      e.exponentialSeconds});
     double starts = double(blocks) * habits.blockSeconds;
-    e.fillSeconds = habits.fillSeconds;
-    double body = std::max(together(e.memorySeconds, compute), starts);
+    double body = std::max(together({e.memorySeconds, compute}, exponent), starts);
     bind({{e.memorySeconds, "memory"},
           {e.tensorSeconds, "matmul"},
           {e.scalarSeconds, "f32"},
@@ -166,84 +194,168 @@ private:
     e.seconds = body + e.fillSeconds + e.launchSeconds;
   }
 
-  /// Two roofs at once: the higher one counts, and more where they are alike.
-  double together(double a, double b) const {
-    double higher = std::max(a, b), lower = std::min(a, b);
-    double exponent = roofs.habits.crowding;
-    if (exponent <= 0 || higher <= 0)
-      return higher;
-    return higher *
-           std::pow(1 + std::pow(lower / higher, exponent), 1 / exponent);
+  /// Several roofs at once: the highest counts, and more where others are near it.
+  static double together(std::initializer_list<double> roofs, double exponent) {
+    double highest = std::max(roofs);
+    if (exponent <= 0 || highest <= 0)
+      return highest;
+    double sum = 0;
+    for (double roof : roofs)
+      sum += std::pow(roof / highest, exponent);
+    return highest * std::pow(sum, 1 / exponent);
   }
 
-  /// Column slots that a row kernel works on over the elements it has: whole
-  /// tiles, and twice where a row takes several.
-  double rowWork() const {
-    if (tile.columns <= 0)
-      return 1;
-    int64_t length = lengths.at(row);
-    if (length <= 0)
-      return 1; // No keys.
-    double slots = std::ceil(double(length) / double(tile.columns)) *
-                   double(tile.columns) / double(length);
-    if (length <= tile.columns)
-      return slots;
-    // Tiles that a fused mask leaves dead are passed over; its operations count
-    // live pairs, but a tile that the mask cuts is done whole.
-    bool masked = live > 0 && live < 1 &&
-                  std::any_of(p.exponentials.begin(), p.exponentials.end(),
-                              [](const bundle::Term &term) { return term.live; });
-    double alive =
-        masked ? std::min(1.0, live + double(tile.columns) / 2 / double(length)) / live
-               : 1;
-    return 2 * slots * alive;
+  /// Of a row kernel's arithmetic, the part that live pairs are counted for.
+  double livePart() const {
+    bool counted = std::any_of(p.exponentials.begin(), p.exponentials.end(),
+                               [](const bundle::Term &term) { return term.live; });
+    return counted && live.pairs > 0 ? live.pairs : 1;
+  }
+
+  /// Column slots that a row kernel works on over (row, key) pairs: whole tiles,
+  /// from the first key that a row sees. A dead tile is passed over.
+  double slotShare() const {
+    int64_t length = row.empty() ? 0 : lengths.at(row);
+    if (tile.columns <= 0 || length <= 0)
+      return livePart();
+    auto slots = [&](int64_t keys) {
+      return double((keys + tile.columns - 1) / tile.columns * tile.columns) /
+             double(length);
+    };
+    if (livePart() == 1 || !live.told())
+      return slots(int64_t(std::llround(livePart() * double(length))));
+    double sum = 0;
+    for (const LiveRow &told : live.rows)
+      sum += slots(told.behind - told.first);
+    return sum / double(live.rows.size());
+  }
+
+  void matmul() {
+    const target::Habits &habits = roofs.habits;
+    // Scores leave as f32 straight from the accumulators.
+    double stores = grouped() ? habits.boxStores : habits.fragmentStores;
+    e.memorySeconds = (double(e.bytesRead) + double(e.bytesWritten) / stores) /
+                      roofs.bandwidth;
+    e.tensorSeconds /= shareOf(habits.matmulShare, p.tensorUnit);
+    bool passesOver = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
+                                  [](const bundle::Term &term) { return term.live; });
+    if (!passesOver || !live.told() || live.pairs <= 0)
+      return;
+    e.tensorSeconds *= touchedShare(kernel, lengths, live) / live.pairs;
+    // Blocks of rows with few keys are done early.
+    RowBlocks grid = rowBlocks(kernel, lengths, live.rowAxis);
+    if (grid.rows == 0)
+      return;
+    Blocks tiles = keyTiles(grid.rows, std::max<int64_t>(tile.depth, 1));
+    double even = tiles.total() / roofs.multiprocessors;
+    if (even <= 0)
+      return;
+    double span = 0;
+    if (persistent() && !dynamicTiles()) {
+      span = strideSpan(tiles, roofs.multiprocessors, kAloneShare);
+    } else {
+      // One of few blocks draws up to twice its even share of memory's rate.
+      std::vector<double> throughput;
+      int64_t resident = residentBlocks();
+      for (int64_t n = 1; n <= resident; ++n)
+        throughput.push_back(
+            1 - std::pow(1 - double(n) / double(resident), kAloneShare));
+      span = makespan(tiles, roofs.multiprocessors, throughput);
+    }
+    e.memorySeconds *= span / even;
+    e.tensorSeconds *= span / even;
+  }
+
+  /// What a multiprocessor needs for a pair of a score tile, by pipe.
+  struct PairSeconds {
+    double pairs = 0; ///< In all, dead ones too.
+    double tensor = 0, scalar = 0, special = 0;
+  };
+  PairSeconds perPair() const {
+    double pairs = 0;
+    for (const std::vector<bundle::Term> *list : {&p.exponentials, &p.scalarFlops})
+      for (const bundle::Term &term : *list)
+        pairs = std::max(pairs, evaluate({{1, term.axes, false}}, lengths, 1));
+    PairSeconds seconds;
+    seconds.pairs = pairs;
+    if (pairs <= 0)
+      return seconds;
+    double all = roofs.multiprocessors / pairs;
+    seconds.tensor = evaluate(p.tensorFlops, lengths, 1) / matmulRate * all;
+    seconds.scalar = evaluate(p.scalarFlops, lengths, 1) / roofs.scalar * all;
+    seconds.special = evaluate(p.exponentials, lengths, 1) / roofs.exponentials * all;
+    return seconds;
   }
 
   double flash() {
     const target::Habits &habits = roofs.habits;
-    int64_t resident = residentBlocks();
-    // Each key tile rescales the sums: a multiplication for each of them.
-    if (tile.columns > 0 && e.exponentials > 0)
-      e.scalarSeconds += tensorWork / 4 / double(tile.columns) / roofs.scalar;
-    e.tensorSeconds /= shareOf(habits.flashShare, p.tensorUnit);
-    double softmax = e.scalarSeconds + e.exponentialSeconds;
     auto found = habits.overlapped.find(p.tensorUnit);
     bool overlapped = found != habits.overlapped.end() && found->second;
-    double compute = overlapped ? std::max(e.tensorSeconds, softmax)
-                                : e.tensorSeconds + softmax;
-    if (!overlapped) {
-      int64_t side = std::min(resident, (blocks + roofs.multiprocessors - 1) /
-                                            roofs.multiprocessors);
-      double warps = double(side) * kernel.threads / 32 / 4; // A scheduler's.
-      compute *= 1 + habits.latency / std::pow(std::max(warps, 1.0), 3);
+    int64_t columns = std::max<int64_t>(tile.columns, 1);
+    RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
+    // Warp groups have limits of their own; other blocks those of all their rows.
+    int64_t rows = grouped() && overlapped ? kGroupRows : std::max<int64_t>(grid.rows, 1);
+    PairSeconds pair = perPair();
+    // Each key tile rescales the sums: a multiplication for each of them.
+    if (tile.columns > 0 && !overlapped)
+      pair.scalar += pair.tensor * matmulRate / 4 / double(columns) / roofs.scalar;
+    pair.tensor /= shareOf(habits.flashShare, p.tensorUnit);
+    double area = double(rows * columns), step = 0, fill = 0;
+    std::vector<double> throughput(size_t(persistent() ? 1 : residentBlocks()), 1);
+    if (overlapped) {
+      pair.special /= habits.sharedSpecial;
+      step = together({pair.tensor, pair.scalar, pair.special}, habits.pipeCrowding);
+      if (step > 0)
+        step /= 1 - habits.tensorSlowdown * pair.tensor / step;
+      fill = persistent() ? habits.persistentFill
+                          : habits.tileFill / double(throughput.size());
+      e.fillSeconds = std::max(habits.mapFillSeconds, habits.fillSeconds);
+    } else {
+      pair.scalar *= habits.flashOperation;
+      step = pair.tensor + pair.scalar + pair.special;
+      if (tile.stages == 1)
+        step *= habits.exposedLoads;
+      for (size_t n = 0; n < throughput.size(); ++n) {
+        double warps = double(n + 1) * kernel.threads / 32 / 4; // A scheduler's.
+        throughput[n] =
+            1 / (1 + habits.latency / std::pow(std::max(warps, 1.0), 3));
+      }
+      fill = habits.blockFill;
     }
-    if (tile.stages == 1)
-      compute *= habits.exposedLoads;
-    if (live < 1) {
-      // The last blocks may be the longest: half of such a one, which shares
-      // its multiprocessor, is not hidden behind others.
-      double rows = double(blocks) * liveTiles() / roofs.multiprocessors;
-      compute *= 1 + 0.5 * double(resident) / std::max(rows, 0.5);
-    }
-    return compute;
+    Blocks costs = keyTiles(rows, columns);
+    if (costs.costs.empty()) // A grid that tells no rows: all even.
+      costs = {{pair.pairs * live.pairs / area / roofs.multiprocessors},
+               roofs.multiprocessors};
+    double tiles = costs.total() * area / roofs.multiprocessors;
+    e.tensorSeconds = tiles * pair.tensor;
+    e.scalarSeconds = tiles * pair.scalar;
+    e.exponentialSeconds = tiles * pair.special;
+    for (double &cost : costs.costs)
+      cost = cost * area * step + fill;
+    return persistent() && !dynamicTiles()
+               ? strideSpan(costs, roofs.multiprocessors)
+               : makespan(costs, roofs.multiprocessors, throughput);
   }
+
+  static constexpr int64_t kGroupRows = 64; ///< Of a warp group.
+  static constexpr double kAloneShare = 2;  ///< Of its even share of bandwidth.
 
   const bundle::Kernel &kernel;
   const bundle::Prediction &p;
   const Lengths &lengths;
-  double live;
+  const LiveKeys &live;
   int64_t blocks;
   const target::Roofs &roofs;
   Tile tile;
   std::string row;
   Kind kind;
-  double tensorWork = 0; ///< With the dead pairs of live tiles.
+  double matmulRate = 1; ///< FLOP per second of the unit.
   Estimate e;
 };
 } // namespace
 
 Estimate attn::profile::estimate(const bundle::Kernel &kernel,
-                                 const Lengths &lengths, double live,
+                                 const Lengths &lengths, const LiveKeys &live,
                                  int64_t blocks, const target::Roofs &roofs) {
   if (blocks == 0) {
     Estimate nothing;

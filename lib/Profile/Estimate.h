@@ -36,14 +36,16 @@ struct Estimate {
 /// table of chips alone. An empty grid costs nothing.
 ///
 /// Memory and arithmetic overlap, the slower one counts. In a flash kernel on
-/// mma.sync matmuls and softmax take turns (wgmma runs them side by side), its
-/// masks leave live tiles rather than live pairs, and the longest rows end
-/// last. Row kernels spend several instructions an operation, also on the
-/// columns of a tile that the row lacks. Matmul units, stores of accumulators
-/// and latency at few warps go by target::Habits.
+/// mma.sync matmuls and softmax take turns, on wgmma they run side by side and the
+/// clock falls with the tensor pipe's load. Masks leave each block of rows the key
+/// tiles that one of its rows sees; how blocks of different lengths fill the
+/// multiprocessors is simulated (Waves.h). Row kernels spend several instructions
+/// an operation, also on the columns of a tile that the row lacks. Matmul units,
+/// stores of accumulators and latency at few warps go by target::Habits.
 Estimate estimate(const bundle::Kernel &kernel,
-                  const std::map<std::string, int64_t> &lengths, double live,
-                  int64_t blocks, const target::Roofs &roofs);
+                  const std::map<std::string, int64_t> &lengths,
+                  const LiveKeys &live, int64_t blocks,
+                  const target::Roofs &roofs);
 
 } // namespace attn::profile
 

@@ -41,6 +41,11 @@ static Json countedJson(const std::optional<Counters> &counted) {
     stalls[reason] = share;
   return {{"bytes_read", orNull(counted->bytesRead)},
           {"bytes_written", orNull(counted->bytesWritten)},
+          {"run_bytes_read", orNull(counted->runBytesRead)},
+          {"run_bytes_written", orNull(counted->runBytesWritten)},
+          {"l2_bytes", orNull(counted->cacheBytes)},
+          {"issue_slots", orNull(counted->issueSlots)},
+          {"gigahertz", orNull(counted->gigahertz)},
           {"l2_hits", orNull(counted->l2Hits)},
           {"tensor_pipe", orNull(counted->tensorPipe)},
           {"special_pipe", orNull(counted->specialPipe)},

@@ -16,11 +16,17 @@ namespace attn::profile {
 
 /// What hardware counters saw of one launch. Absent figures were not offered.
 struct Counters {
-  std::optional<int64_t> bytesRead; ///< From device memory.
-  std::optional<int64_t> bytesWritten;
+  /// Device memory's, of the launch alone: from a cache that holds nothing of
+  /// use until all that it changed is written back.
+  std::optional<int64_t> bytesRead, bytesWritten;
+  /// The same while it ran, among the level's other launches.
+  std::optional<int64_t> runBytesRead, runBytesWritten;
+  std::optional<int64_t> cacheBytes; ///< Through the L2 cache.
   std::optional<double> l2Hits;      ///< Share of the L2 cache's lookups.
   std::optional<double> tensorPipe;  ///< Share of cycles, matmul unit at work.
   std::optional<double> specialPipe; ///< Share of cycles, special functions.
+  std::optional<double> issueSlots;  ///< Share of cycles, instructions issued.
+  std::optional<double> gigahertz;   ///< Clock while counted.
   std::optional<double> occupancy;   ///< Warps at work over the most that fit.
   /// Warps that wait at an issue slot, by reason, worst first.
   std::vector<std::pair<std::string, double>> stalls;

@@ -155,9 +155,9 @@ private:
   double timeHost(double levelMs) {
     size_t kernels = std::max<size_t>(sets[0]->kernels(), 1);
     int runs = int(std::max<size_t>(1, 128 / kernels));
-    runs = std::min(runs, std::max(2, int(50 / std::max(levelMs, 1e-3))));
+    runs = std::min(runs, std::max(2, int(20 / std::max(levelMs, 1e-3))));
     double best = 0;
-    for (int round = 0; round < 5; ++round) {
+    for (int round = 0, rounds = levelMs > 10 ? 2 : 5; round < rounds; ++round) {
       device.synchronize();
       auto start = Clock::now();
       for (int i = 0; i < runs; ++i)

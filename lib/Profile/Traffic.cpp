@@ -23,6 +23,8 @@ Tile attn::profile::tileOf(const std::string &schedule) {
     if (grouped)
       tile.rows *= std::strtoll(at, nullptr, 10);
   }
+  if (size_t depth = schedule.find("depth "); depth != std::string::npos)
+    tile.depth = std::strtoll(at + depth + 6, nullptr, 10);
   size_t stage = schedule.find(" stage");
   if (stage != std::string::npos) {
     size_t digit = stage;
@@ -60,12 +62,63 @@ std::string attn::profile::walkedAxis(const bundle::Kernel &kernel) {
   return "";
 }
 
+RowBlocks attn::profile::rowBlocks(const bundle::Kernel &kernel,
+                                   const Lengths &lengths,
+                                   const std::string &rowAxis) {
+  RowBlocks blocks;
+  for (const bundle::GridAxis &axis : kernel.grid) {
+    if (axis.axis == rowAxis && blocks.rows == 0) {
+      blocks.rows = axis.tile;
+      blocks.length = lengths.at(axis.axis);
+      continue;
+    }
+    int64_t tiles = axis.axis.empty()
+                        ? 1
+                        : (lengths.at(axis.axis) + axis.tile - 1) / axis.tile;
+    (blocks.rows == 0 ? blocks.within : blocks.repeats) *= tiles;
+  }
+  return blocks;
+}
+
+int64_t attn::profile::keysTouched(const LiveKeys &live, int64_t begin,
+                                   int64_t end, int64_t step, int64_t keys) {
+  LiveRow hull{begin, 0, keys};
+  if (live.told())
+    hull = live.hull(begin, end);
+  if (hull.behind <= hull.first)
+    return 0;
+  int64_t first = hull.first / step * step;
+  return (hull.behind - first + step - 1) / step * step;
+}
+
+/// What a row kernel's loads leave out: whole pieces of 64 bytes of f32.
+static constexpr int64_t kRowPiece = 16;
+
+double attn::profile::touchedShare(const bundle::Kernel &kernel,
+                                   const Lengths &lengths, const LiveKeys &live) {
+  RowBlocks blocks = rowBlocks(kernel, lengths, live.rowAxis);
+  if (!live.told() || blocks.rows == 0)
+    return live.pairs;
+  int64_t keys = lengths.at(live.keyAxis);
+  Tile tile = tileOf(kernel.schedule);
+  int64_t step = tile.depth > 0 ? tile.depth : kRowPiece;
+  double touched = 0;
+  for (int64_t begin = 0; begin < blocks.length; begin += blocks.rows) {
+    int64_t end = std::min(begin + blocks.rows, blocks.length);
+    touched += double(end - begin) *
+               double(std::min(keys, keysTouched(live, begin, end, step, keys)));
+  }
+  return touched / (double(blocks.length) * double(keys));
+}
+
 double attn::profile::goneShare(double distance, int64_t cacheBytes) {
   if (cacheBytes <= 0)
     return 1;
-  // No cache forgets all at once: seen on an H200, an operand begins to go at
-  // 0.62 of the L2's size (17 % at 0.8, 34 % at 1.0, 65 % at 1.34).
-  constexpr double kFirst = 0.62, kAll = 1.72;
+  // No cache forgets all at once, and a line that both halves of this one want
+  // takes two places. Counted on an H200 (2026-12-02): of a row's second reading
+  // 34 % at 0.52 of the L2's size, of a mask that every head reads again 85 % at
+  // 0.80.
+  constexpr double kFirst = 0.31, kAll = 0.86;
   double filled = distance / double(cacheBytes);
   return std::clamp((filled - kFirst) / (kAll - kFirst), 0.0, 1.0);
 }
@@ -86,11 +139,12 @@ static double touched(const bundle::Term &term, const bundle::Kernel &kernel,
 }
 
 double attn::profile::bytesRead(const bundle::Kernel &kernel,
-                                const Lengths &lengths, double live,
+                                const Lengths &lengths, const LiveKeys &live,
                                 int64_t blocks, int64_t resident,
                                 int64_t cacheBytes) {
   const bundle::Prediction &p = kernel.prediction;
-  double once = evaluate(p.bytesRead, lengths, live), total = once;
+  double share = touchedShare(kernel, lengths, live);
+  double once = evaluate(p.bytesRead, lengths, share), total = once;
 
   // An operand without one of the grid's axes is read again at each step of it.
   for (const bundle::Term &term : p.bytesRead) {
@@ -108,7 +162,7 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
       times *= 1 + goneShare(distance, cacheBytes) * std::max(0.0, steps - 1);
     }
     if (times > 1)
-      total += (times - 1) * evaluate({term}, lengths, live);
+      total += (times - 1) * evaluate({term}, lengths, share);
   }
 
   // A row longer than the tile is read twice: for its sum, and to be written.
@@ -117,15 +171,30 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
   bool twice = p.tensorFlops.empty() && !p.exponentials.empty() &&
                tile.columns > 0 && !row.empty() &&
                lengths.at(row) > tile.columns;
-  if (twice && blocks > 0) {
-    double perBlock =
-        (once + evaluate(p.bytesWritten, lengths, live)) / double(blocks);
-    double distance = perBlock * double(std::min(blocks, resident));
-    double rows = 0;
-    for (const bundle::Term &term : p.bytesRead)
-      if (has(term.axes, row))
-        rows += evaluate({term}, lengths, live);
-    total += goneShare(distance, cacheBytes) * rows;
+  if (!twice || blocks <= 0)
+    return total;
+  // Between its two readings a block, and each of those beside it, does half of
+  // what it does for its rows in all.
+  double written = evaluate(p.bytesWritten, lengths, 1) / double(blocks);
+  double beside = double(std::min(blocks, resident)) / 2;
+  for (const bundle::Term &term : p.bytesRead) {
+    if (!has(term.axes, row))
+      continue;
+    double whole = evaluate({term}, lengths, 1);
+    auto again = [&](double keys) { // Share of the row's keys.
+      double distance = beside * (keys * whole / double(blocks) + written);
+      return keys * double(lengths.at(row)) > double(tile.columns)
+                 ? keys * goneShare(distance, cacheBytes)
+                 : 0;
+    };
+    if (!term.live || !live.told()) {
+      total += whole * again(term.live ? share : 1);
+      continue;
+    }
+    double sum = 0;
+    for (const LiveRow &told : live.rows)
+      sum += again(double(told.behind - told.first) / double(lengths.at(row)));
+    total += whole * sum / double(live.rows.size());
   }
   return total;
 }

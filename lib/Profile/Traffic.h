@@ -8,13 +8,14 @@
 #define ATTN_LIB_PROFILE_TRAFFIC_H
 
 #include "lib/Bundle/Manifest.h"
+#include "lib/Profile/LiveKeys.h"
 
 namespace attn::profile {
 
 /// A schedule as the manifest words it: "tile 64x128, 4 warps, depth 64, 3
 /// stages", "3 groups x 64x80, 3 stages". 0 where it says nothing.
 struct Tile {
-  int64_t rows = 0, columns = 0;
+  int64_t rows = 0, columns = 0, depth = 0;
   int stages = 0;
 };
 Tile tileOf(const std::string &schedule);
@@ -29,14 +30,37 @@ double evaluate(const std::vector<bundle::Term> &terms, const Lengths &lengths,
 /// its writes but not in its grid; empty when there is none.
 std::string walkedAxis(const bundle::Kernel &kernel);
 
+/// Blocks of rows: a kernel's tiles of the masks' row axis, as they stand in its
+/// grid.
+struct RowBlocks {
+  int64_t rows = 0;   ///< Of a block; 0: the grid has no such axis.
+  int64_t length = 0; ///< Of the axis.
+  int64_t within = 1; ///< Blocks that share their rows and run next to each other.
+  int64_t repeats = 1; ///< Times that all blocks of rows occur.
+
+  int64_t count() const { return rows > 0 ? (length + rows - 1) / rows : 0; }
+};
+RowBlocks rowBlocks(const bundle::Kernel &kernel, const Lengths &lengths,
+                    const std::string &rowAxis);
+
+/// Keys that a block of rows touches, in whole steps of `step` from a multiple of
+/// it; all `keys` without masks.
+int64_t keysTouched(const LiveKeys &live, int64_t begin, int64_t end,
+                    int64_t step, int64_t keys);
+
+/// The share of (row, key) pairs that a kernel which passes over dead keys still
+/// touches: a block of rows touches what one of them sees, in whole steps.
+double touchedShare(const bundle::Kernel &kernel, const Lengths &lengths,
+                    const LiveKeys &live);
+
 /// Share of an operand that is gone from a cache of `cacheBytes` after
 /// `distance` bytes have passed.
 double goneShare(double distance, int64_t cacheBytes);
 
-/// Bytes read from device memory. `blocks` run in all, `resident` of them at a
-/// time.
+/// Bytes read from device memory by a launch that finds nothing in the cache.
+/// `blocks` run in all, `resident` of them at a time.
 double bytesRead(const bundle::Kernel &kernel, const Lengths &lengths,
-                 double live, int64_t blocks, int64_t resident,
+                 const LiveKeys &live, int64_t blocks, int64_t resident,
                  int64_t cacheBytes);
 
 } // namespace attn::profile

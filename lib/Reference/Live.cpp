@@ -131,3 +131,39 @@ double attn::reference::liveTileFraction(const spec::Kernel &kernel,
     }
   return total ? double(live) / double(total) : 1;
 }
+
+LiveRows attn::reference::liveRows(const spec::Kernel &kernel,
+                                   const AxisLengths &lengths,
+                                   const Inputs &inputs) {
+  std::vector<const Expr *> masks = masksOf(kernel);
+  if (masks.empty() || masks.front()->type.axes.size() < 2)
+    return {};
+  const std::vector<int> &axes = masks.front()->type.axes;
+  int row = axes[axes.size() - 2], key = axes.back();
+  int64_t rows = lengths[size_t(row)], keys = lengths[size_t(key)];
+  if (rows < 1 || keys < 1)
+    return {};
+  std::set<int64_t> chosen;
+  constexpr int64_t kParts = 64;
+  for (int64_t i = 0; i <= kParts; ++i)
+    chosen.insert((rows - 1) * i / kParts);
+  Box box = Box::whole(kernel, lengths);
+  for (size_t i = 0; i + 2 < axes.size(); ++i)
+    box.restrict(axes[i], {0});
+  box.restrict(row, {chosen.begin(), chosen.end()});
+  std::vector<bool> live = alive(box, inputs, masks);
+  if (live.size() != chosen.size() * size_t(keys))
+    return {};
+  LiveRows found{kernel.axes[size_t(row)].name, kernel.axes[size_t(key)].name, {}};
+  auto at = live.begin();
+  for (int64_t m : chosen) {
+    auto end = at + keys;
+    auto first = std::find(at, end, true);
+    int64_t behind = keys;
+    while (behind > first - at && !at[behind - 1])
+      --behind;
+    found.rows.push_back({m, first == end ? 0 : first - at, first == end ? 0 : behind});
+    at = end;
+  }
+  return found;
+}

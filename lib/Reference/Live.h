@@ -18,6 +18,21 @@ double liveTileFraction(const spec::Kernel &kernel, const AxisLengths &lengths,
                         const Inputs &inputs, int64_t tileM, int64_t tileN,
                         uint64_t seed = 1);
 
+/// A row of the scores and the keys that masks leave it: from `first` up to, and
+/// without, `behind`. Masked keys between them are not told.
+struct LiveRow {
+  int64_t row = 0, first = 0, behind = 0;
+};
+
+/// Some rows of the first batch entry, ascending, the first and the last among them;
+/// none without masks.
+struct LiveRows {
+  std::string rowAxis, keyAxis;
+  std::vector<LiveRow> rows;
+};
+LiveRows liveRows(const spec::Kernel &kernel,
+                              const AxisLengths &lengths, const Inputs &inputs);
+
 } // namespace attn::reference
 
 #endif // ATTN_LIB_REFERENCE_LIVE_H

@@ -146,6 +146,8 @@ public:
                  "creating a stream");
   }
   ~CudaDevice() override {
+    if (readModule)
+      driver.moduleUnload(readModule);
     driver.streamDestroy(stream);
     driver.contextRelease(device);
   }
@@ -191,6 +193,8 @@ public:
       driver.check(driver.fill(address(data), byte, size_t(bytes), stream),
                    "filling device memory");
   }
+
+  void readThrough(const void *data, int64_t bytes) override;
 
   void synchronize() override {
     driver.check(driver.streamSynchronize(stream), "running on the GPU");
@@ -279,9 +283,52 @@ private:
   cuda::Ordinal device = 0;
   cuda::Context context = nullptr;
   cuda::Stream stream = nullptr;
+  cuda::Module readModule = nullptr; ///< Of readThrough, once it is needed.
   DeviceInfo facts;
 };
 } // namespace
+
+/// Each thread reads 16 bytes a turn. The sum is stored only where no thread
+/// ever comes, so that the loads stay.
+static const char *const kReadThrough = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry attn_read_through(.param .u64 data, .param .u64 bytes)
+{
+  .reg .pred %done, %never;
+  .reg .b32 %t, %b, %n, %g, %i, %s, %v<4>;
+  .reg .b64 %at, %end, %step, %place;
+  ld.param.u64 %place, [data];
+  cvta.to.global.u64 %place, %place;
+  ld.param.u64 %end, [bytes];
+  mov.u32 %t, %tid.x;
+  mov.u32 %b, %ctaid.x;
+  mov.u32 %n, %ntid.x;
+  mov.u32 %g, %nctaid.x;
+  mad.lo.u32 %i, %b, %n, %t;
+  mul.wide.u32 %at, %i, 16;
+  mul.lo.u32 %i, %n, %g;
+  mul.wide.u32 %step, %i, 16;
+  add.u64 %end, %end, %place;
+  add.u64 %at, %at, %place;
+  mov.u32 %s, 0;
+next:
+  setp.ge.u64 %done, %at, %end;
+  @%done bra out;
+  ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%at];
+  or.b32 %v0, %v0, %v1;
+  or.b32 %v2, %v2, %v3;
+  or.b32 %s, %s, %v0;
+  or.b32 %s, %s, %v2;
+  add.u64 %at, %at, %step;
+  bra next;
+out:
+  setp.gt.u32 %never, %n, 1024;
+  @%never st.global.u32 [%place], %s;
+  ret;
+}
+)";
 
 /// Loads code from memory. Returns null and the driver's words in `log` when
 /// the driver rejects it.
@@ -310,6 +357,26 @@ static bool cubinRuns(const std::string &arch, int capability) {
   if (arch.back() == 'a')
     return built == capability;
   return built / 10 == capability / 10 && built <= capability;
+}
+
+void CudaDevice::readThrough(const void *data, int64_t bytes) {
+  if (bytes < 16)
+    return;
+  if (!readModule) {
+    std::string log;
+    readModule = loadModule(driver, kReadThrough, log);
+    if (!readModule)
+      throw DeviceError("the driver rejects the kernel that reads memory: " + log);
+  }
+  cuda::Kernel kernel = nullptr;
+  driver.check(driver.moduleFunction(&kernel, readModule, "attn_read_through"),
+               "finding the kernel that reads memory");
+  cuda::Pointer from = address(data);
+  uint64_t length = uint64_t(bytes) / 16 * 16;
+  void *arguments[] = {&from, &length};
+  driver.check(driver.launch(kernel, unsigned(facts.multiprocessors) * 4, 1, 1, 512,
+                             1, 1, 0, stream, arguments, nullptr),
+               "reading device memory");
 }
 
 std::shared_ptr<Code> CudaDevice::load(const bundle::Level &level,

@@ -112,6 +112,11 @@ public:
   /// In order with launches; may return before it is done.
   virtual void fill(void *device, uint8_t byte, int64_t bytes) = 0;
 
+  /// Reads a buffer once, in order with launches: a last-level cache that is
+  /// smaller then holds unchanged lines of it and nothing else, and what kernels
+  /// left changed there has reached memory. Does nothing on a CPU.
+  virtual void readThrough(const void *, int64_t /*bytes*/) {}
+
   /// Waits for everything asked so far. Throws DeviceError when a kernel
   /// failed.
   virtual void synchronize() = 0;

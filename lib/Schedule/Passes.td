@@ -217,7 +217,8 @@ def StampPhasesPass : Pass<"tile-stamp-phases", "::mlir::func::FuncOp"> {
     Every warp group gets a lane of the timeline, and a stamp stands wherever it
     goes from one phase to another: waiting for operands, for a free stage or for
     its turn, starting copies, the score product, the softmax, the value product,
-    the epilogue. The buffer becomes the program's last argument, of kind
+    the epilogue. A wait for a signal stamps itself, and only when it has to wait; it
+    then counts to what it is for. The buffer becomes the program's last argument, of kind
     `timeline`; `tile.timeline` says what the block's lanes are. Programs that do
     not hold both products stay as they are.
 

@@ -2,7 +2,9 @@
 //
 // One rule for every schedule. An operation that waits, copies, multiplies or
 // computes on tiles belongs to a phase; a stamp stands before each that belongs
-// to another phase than what ran before it. Scalar code belongs to none. What
+// to another phase than what ran before it. A wait for a signal is a phase only if
+// the signal is not there yet: it counts to what it waits for, and stamps itself
+// when it has to wait. Scalar code belongs to none. What
 // ran before is unknown where a loop's body begins and after a loop or a branch
 // that holds stamps. A loop or branch of a single phase is one operation.
 //
@@ -90,6 +92,7 @@ private:
   MaybePhase phaseOfBarrier(tile::BarrierOp op);
   bool inKeyLoop(Operation *op);
   llvm::SmallSet<Phase, 8> phasesWithin(Operation *op);
+  MaybePhase phaseBehind(tile::SignalWaitOp wait);
   MaybePhase stampBlock(Block &block, MaybePhase now);
   void close(Operation *end) {
     OpBuilder b(end);
@@ -186,6 +189,20 @@ llvm::SmallSet<Phase, 8> Stamper::phasesWithin(Operation *op) {
   return phases;
 }
 
+/// What a wait is for: the phase of what comes next in its block, if one does.
+MaybePhase Stamper::phaseBehind(tile::SignalWaitOp wait) {
+  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
+    if (isa<tile::SignalWaitOp>(op))
+      continue;
+    llvm::SmallSet<Phase, 8> within = phasesWithin(op);
+    if (within.size() > 1)
+      return std::nullopt;
+    if (within.size() == 1)
+      return *within.begin();
+  }
+  return std::nullopt;
+}
+
 /// Stamps a block that is entered in phase `now`; gives the phase it is left in.
 MaybePhase Stamper::stampBlock(Block &block, MaybePhase now) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -208,6 +225,14 @@ MaybePhase Stamper::stampBlock(Block &block, MaybePhase now) {
       }
       if (within.size() == 1)
         phase = *within.begin();
+    }
+    auto wait = dyn_cast<tile::SignalWaitOp>(op);
+    MaybePhase during = phase;
+    if (wait && phase)
+      phase = phaseBehind(wait) ? phaseBehind(wait) : now ? now : phase;
+    if (wait && phase != during) {
+      wait.setDuring(during);
+      wait.setThen(phase);
     }
     if (!phase || phase == now)
       continue;

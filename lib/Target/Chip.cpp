@@ -72,30 +72,40 @@ Chip attn::target::chipFor(const DeviceFacts &facts) {
   return chip;
 }
 
-// Fitted on 2026-12-02 on an H200 to kernels/causal.attn and kernels/full.attn,
-// bf16, B4 H16, D 64 and 128, L 1024 and 4096, sm_80 instructions; every other
-// spec and length is predicted with them. mma in a matmul kernel: 326 of 647
-// TFLOP/s (64x128, 3 stages). mma in a flash kernel: fed by ldmatrix, 16 FLOP a
-// byte at 128 bytes a clock, 2048 of 2476. f32: 29 of 67 TFLOP/s from shared
-// memory. Stores: a kernel that writes f32 scores moves 2.95 of 4.3 TB/s. A
-// block: 65 536 blocks of next to nothing take 40 us. wgmma: from the hand-made
-// prototype's figures (2026-12-01), not yet from generated code.
+// Measured on an H200. Those of one launch's parts are fitted to kernels/causal.attn
+// (D 64 and 128, both targets) and kernels/full.attn (D 64, sm_80), bf16, L 512 to
+// 16384, of 2026-12-02; every other spec is predicted with them.
+// matmulShare: mma in a matmul kernel, 326 of 647 TFLOP/s (64x128, 3 stages); f32, 29
+// of 67 TFLOP/s from shared memory. flashShare: mma fed by ldmatrix, 16 FLOP a byte
+// at 128 bytes a clock, 2048 of 2476, and a little more by sharing. Stores: a kernel
+// that writes f32 scores moves 2.95 of 4.3 TB/s, by the copy engine 3.6. A block: 65
+// 536 blocks of next to nothing take 40 us. sharedSpecial: ex2 beside a full wgmma
+// (2026-12-01). tensorSlowdown: 1.45 of 1.98 GHz at 97 % of wgmma's rate, 1.62 at
+// 65 %, read inside kernels (2026-12-01).
 static const Habits kHabits = [] {
   Habits h;
   h.matmulShare = {{"mma.f16", 0.50}, {"mma.tf32", 0.50}, {"fma.f32", 0.44},
                    {"wgmma.f16", 0.50}, {"wgmma.tf32", 0.50}};
-  h.flashShare = {{"mma.f16", 0.827}, {"mma.tf32", 0.827}, {"fma.f32", 0.44},
-                  {"wgmma.f16", 0.75}, {"wgmma.tf32", 0.75}};
+  h.flashShare = {{"mma.f16", 0.85}, {"mma.tf32", 0.85}, {"fma.f32", 0.44}};
   h.overlapped = {{"wgmma.f16", true}, {"wgmma.tf32", true}};
   h.fragmentStores = 0.69;
-  h.rowOperation = 3.8;
-  h.exposedLoads = 1.1;
-  h.latency = 0.45;
+  h.boxStores = 0.84;
+  h.rowOperation = 3.6;
+  h.rowCrowding = 2.5;
+  h.flashOperation = 0.6;
+  h.sharedSpecial = 0.7;
+  h.pipeCrowding = 6;
+  h.tensorSlowdown = 0.276;
+  h.exposedLoads = 1.15;
+  h.latency = 0.6;
   h.crowding = 8;
   h.fillSeconds = 2.5e-6;
+  h.mapFillSeconds = 5e-6;
   return h;
 }();
-static constexpr double kBlockClocks = 160; ///< Of one SM, for each block.
+// Of one SM.
+static constexpr double kBlockClocks = 160; ///< For each block.
+static constexpr double kBlockFill = 500, kTileFill = 5000, kPersistentFill = 2000;
 
 Roofs attn::target::roofsOf(const Chip &chip) {
   const Architecture &arch = architecture(chip.capability);
@@ -116,6 +126,10 @@ Roofs attn::target::roofsOf(const Chip &chip) {
   roofs.capability = chip.capability;
   roofs.habits = kHabits;
   roofs.habits.blockSeconds = kBlockClocks / clocks;
+  double clock = chip.clockGHz * 1e9;
+  roofs.habits.blockFill = kBlockFill / clock;
+  roofs.habits.tileFill = kTileFill / clock;
+  roofs.habits.persistentFill = kPersistentFill / clock;
   roofs.multiprocessors = chip.multiprocessors;
   roofs.cacheBytes = chip.l2Bytes;
   return roofs;

@@ -40,8 +40,24 @@ struct Habits {
   /// A flash kernel's softmax runs under other warp groups' matmuls.
   std::map<std::string, bool> overlapped;
   double fragmentStores = 1;  ///< Of the bandwidth: stores from accumulators.
+  double boxStores = 1;       ///< The same by the copy engine.
   double rowOperation = 1;    ///< Instructions of a row kernel per operation
                               ///< of the spec: addresses, shuffles, converts.
+  double rowCrowding = 0;     ///< As `crowding`, in a row kernel: a warp loads a
+                              ///< row and then works on it.
+  double flashOperation = 1;  ///< Instructions of a flash kernel per operation of
+                              ///< its softmax: multiplications and additions
+                              ///< contract.
+  double sharedSpecial = 1;   ///< Special functions' rate beside a busy wgmma.
+  double pipeCrowding = 0;    ///< As `crowding`, of the pipes beside wgmma.
+  double tensorSlowdown = 0;  ///< Of the clock, lost at wgmma's full rate: the
+                              ///< card's power is what is limited.
+  double blockFill = 0;       ///< Seconds of a flash block on mma.sync that no
+                              ///< other one covers.
+  double tileFill = 0;        ///< Of a tile on wgmma, its first loads and last
+                              ///< stores; shared by blocks side by side.
+  double persistentFill = 0;  ///< The same where a producer already loads the next.
+  double mapFillSeconds = 0;  ///< As `fillSeconds`, of a flash kernel on wgmma.
   double exposedLoads = 1;    ///< Time factor of a flash kernel of one stage.
   double latency = 0;         ///< Time share lost at one warp a scheduler; it
                               ///< falls with the cube of their number.

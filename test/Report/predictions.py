@@ -16,7 +16,9 @@ import sys
 def runs_of(paths):
     for path in paths:
         with open(path) as file:
-            yield os.path.basename(path), json.load(file)
+            found = json.load(file)
+        for run in found.get("runs", [found]):
+            yield os.path.basename(path), run
 
 
 def kernels_of(run):

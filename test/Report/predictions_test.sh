@@ -12,17 +12,17 @@ unset OUT
 script=$here/predictions.sh
 "$script" "$folder" --make="$1" --targets=cpu --specs=causal,sliding_window --dims=32
 "$script" "$folder" --dims=32 --lengths=16,40 >"$folder/said"
-grep -q '^sliding_window32-40.json: time ' "$folder/said" || fail "a line for each file"
+grep -q '^sliding_window32.cpu.short.json: time ' "$folder/said" || fail "a line for each file"
 grep -q '^flash: time . of 4 ' "$folder/said" || fail "a line for each level"
 tail -n 1 "$folder/said" | grep -q '^all: time within 15 %: .* of 88 ' || fail "the summary comes last"
 mkdir "$folder/out"
 OUT=$folder/out "$script" "$folder" --dims=32 --lengths=16 --specs=causal >"$folder/said"
 [ "$(tar -tzf "$folder/out/predictions.tgz" | grep -c json)" = 1 ] || fail "results are packed"
 "$script" "$folder" --dims=32 --lengths=16 --seconds=0 >"$folder/said"
-grep -q '^stopped before causal32-16 ' "$folder/said" || fail "the time is kept"
+grep -q '^stopped before the short lengths of causal32.cpu ' "$folder/said" || fail "the time is kept"
 # A failing run is told, and the others are still summed up.
-echo '{' >"$folder/bundles/causal32/manifest.json"
+echo '{' >"$folder/bundles/causal32.cpu/manifest.json"
 if "$script" "$folder" --dims=32 --lengths=16 >"$folder/said"; then fail "a failure has an exit code"; fi
-grep -q '^causal32-16: exit code 2' "$folder/said" || fail "the run that failed is named"
+grep -q '^causal32.cpu: exit code 2' "$folder/said" || fail "the run that failed is named"
 if "$script" "$folder/none" 2>"$folder/said"; then fail "an empty folder"; fi
 grep -q 'make them with --make=BUILD' "$folder/said" || fail "how to make the folder"

@@ -151,7 +151,7 @@ TEST(Timeline, WhatIsNoRecordingIsRefused) {
             std::string::npos);
   r.bytes.pop_back();
   EXPECT_EQ(r.errorOfDecoding(),
-            "the buffer of stamps has 167 bytes, 168 are expected");
+            "the buffer of stamps has 359 bytes, 360 are expected");
 }
 
 static Results resultsWith(Timeline timeline) {

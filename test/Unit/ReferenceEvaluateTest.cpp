@@ -316,7 +316,7 @@ TEST(Evaluate, RejectsInputsThatDoNotFit) {
   EXPECT_THROW(axisLengths(c.kernel(), {{"Z", 1}}), InputError);
 }
 
-TEST(Live, CountsPairsAndTiles) {
+TEST(Live, CountsPairsAndTilesAndTellsRows) {
   Case c(kCausal, {{"B", 1}, {"H", 2}, {"M", 1024}, {"N", 1024}});
   EXPECT_NEAR(liveFraction(c.kernel(), c.lengths, c.inputs), 1025. / 2048, 1e-3);
   // Of 16 x 16 tiles, those on and below the diagonal.
@@ -328,10 +328,19 @@ TEST(Live, CountsPairsAndTiles) {
   EXPECT_NEAR(
       liveTileFraction(long_.kernel(), long_.lengths, long_.inputs, 128, 128),
       129. / 256, 2e-3);
+  std::vector<LiveRow> rows = liveRows(c.kernel(), c.lengths, c.inputs).rows;
+  ASSERT_EQ(rows.size(), 65u);
+  EXPECT_EQ(rows.front().row, 0);
+  EXPECT_EQ(rows.back().row, 1023);
+  for (const LiveRow &row : rows) {
+    EXPECT_EQ(row.first, 0);
+    EXPECT_EQ(row.behind, row.row + 1);
+  }
 }
 
 TEST(Live, EverythingWithoutMasks) {
   Case c("kernel c(x: f32[N]) -> (o: f32[N]) { o = x }", {{"N", 3}});
   EXPECT_EQ(liveFraction(c.kernel(), c.lengths, c.inputs), 1);
   EXPECT_EQ(liveTileFraction(c.kernel(), c.lengths, c.inputs, 64, 64), 1);
+  EXPECT_TRUE(liveRows(c.kernel(), c.lengths, c.inputs).rows.empty());
 }

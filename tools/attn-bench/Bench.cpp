@@ -65,6 +65,12 @@ private:
     inputOptions.scalars = binds.scalars;
     inputs = reference::makeInputs(*input.kernel, lengths, inputOptions);
     r.live = reference::liveFraction(*input.kernel, lengths, inputs);
+    live = LiveKeys(r.live);
+    reference::LiveRows rows = reference::liveRows(*input.kernel, lengths, inputs);
+    live.rowAxis = rows.rowAxis;
+    live.keyAxis = rows.keyAxis;
+    for (const reference::LiveRow &row : rows.rows)
+      live.rows.push_back({row.row, row.first, row.behind});
   }
 
   /// The guess, made before anything is looked at.
@@ -82,7 +88,7 @@ private:
       } catch (const runtime::LaunchError &error) {
         result.failure = error.what(); // The plan will not be made either.
       }
-      k.predicted = estimate(kernel, binds.lengths, out.results.live, k.blocks,
+      k.predicted = estimate(kernel, binds.lengths, live, k.blocks,
                              out.results.roofs);
       if (kernel.resources) {
         k.registers = kernel.resources->registers;
@@ -279,9 +285,17 @@ private:
   }
 
   void count(LevelResult &result, runtime::Plan &plan, std::string &why) {
+    if (!counting && !(counting = KernelCounters::open(device, options.counters, why)))
+      return;
+    if (!sweep.data()) {
+      // Several times the cache: it does not replace the oldest line each time.
+      sweep = runtime::Buffer(device, 4 * out.results.roofs.cacheBytes);
+      device.fill(sweep.data(), 0, sweep.bytes());
+    }
     std::vector<size_t> places = launched(result);
-    std::optional<std::vector<Counters>> counters = countKernels(
-        device, places.size(), [&](size_t i) { plan.launch(places[i]); }, why);
+    std::optional<std::vector<Counters>> counters = counting->count(
+        places.size(), [&](size_t i) { plan.launch(places[i]); },
+        [&] { device.readThrough(sweep.data(), sweep.bytes()); }, why);
     for (size_t i = 0; counters && i < places.size(); ++i)
       result.kernels[places[i]].counted = (*counters)[i];
   }
@@ -324,7 +338,10 @@ private:
   reference::AxisLengths lengths;
   reference::Inputs inputs;
   ArgumentCopies copies;
+  LiveKeys live;
   TimingOptions timing;
+  std::unique_ptr<KernelCounters> counting;
+  runtime::Buffer sweep; ///< Larger than the last-level cache, for counting.
   std::unique_ptr<Judge> judge;
   BenchResults out;
 };

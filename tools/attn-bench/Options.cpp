@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+using namespace attn;
 using namespace attn::bench;
 
 static const char *kExamples = R"(
@@ -71,7 +72,7 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   app.name("attn-bench");
   app.footer(kExamples);
   std::vector<std::string> binds, levels, sizes;
-  std::string json;
+  std::string json, counters;
   bool noCheck = false;
   auto *input = app.add_option("input", options.input,
                                "a spec (.attn) or the folder of a bundle");
@@ -115,6 +116,11 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   app.add_flag("--profile", options.profile,
                "read the GPU's activity records and counters, in a pass apart "
                "from timing (implied by --report and --trace)");
+  app.add_option("--counters", counters,
+                 "with --profile: how much to count; each set repeats the work "
+                 "more often (2, 8, over 20 times)")
+      ->check(CLI::IsMember({"bytes", "pipes", "all"}))
+      ->default_str("all");
   app.add_flag("--timeline", options.timeline,
                "let stamped copies of the attention kernels record when each "
                "phase begins; shows the shares of phases, what the stamps cost, "
@@ -144,8 +150,10 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
                  "with --tune of a spec: the schedules, as attnc takes them "
                  "(default: search)")
       ->type_name("A;B|search");
-  app.add_option("--at", sizes, "with --tune: a size, in addition to --bind; "
-                                "given several times, each is a column")
+  app.add_option("--at", sizes,
+                 "a size, in addition to --bind; given several times, each is a "
+                 "run of its own (--json: an object with a list, \"runs\"), with "
+                 "--tune a column")
       ->type_name("M=1024,N=1024")
       ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "of the random inputs (default: 1)");
@@ -158,8 +166,11 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       addBinds("--bind", bind, options.binds);
     for (const std::string &size : sizes)
       addBinds("--at", size, options.sizes.emplace_back());
-    if (!options.tune && (!sizes.empty() || !options.schedules.empty()))
-      throw InputError("--at and --schedules are for --tune");
+    if (!options.tune && !options.schedules.empty())
+      throw InputError("--schedules is for --tune");
+    if (!options.tune && !sizes.empty() &&
+        (!options.trace.empty() || !options.report.empty()))
+      throw InputError("--trace and --report are of one size: use --bind, not --at");
     if (options.tune && (options.kernels || options.timeline || options.profile ||
                          !options.trace.empty() || !options.report.empty()))
       throw InputError("--tune compares schedules: it takes no --kernels, --trace, "
@@ -176,6 +187,9 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   }
 
   options.check = !noCheck;
+  options.counters = counters == "bytes"   ? profile::CounterSet::Bytes
+                     : counters == "pipes" ? profile::CounterSet::Pipes
+                                           : profile::CounterSet::All;
   if (!options.report.empty() || !options.trace.empty())
     options.profile = true;
   if (jsonOption->count() > 0) {

@@ -2,6 +2,8 @@
 #ifndef ATTN_TOOLS_ATTN_BENCH_OPTIONS_H
 #define ATTN_TOOLS_ATTN_BENCH_OPTIONS_H
 
+#include "lib/Profile/Cupti.h"
+
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -33,6 +35,7 @@ struct Options {
   std::vector<std::string> compare; ///< Two files, each FILE or FILE:LEVEL.
   /// Ask the device's own instruments as well, in a pass of their own.
   bool profile = false;
+  profile::CounterSet counters = profile::CounterSet::All;
   /// Record the phases of each level's attention kernels, in their stamped form.
   bool timeline = false;
   int timelineBlocks = 2; ///< Blocks that a trace draws.
@@ -43,7 +46,8 @@ struct Options {
   std::string schedule; ///< Passed to attnc.
   bool tune = false;    ///< Compare schedules instead of levels.
   std::string schedules; ///< With `tune`, passed to attnc.
-  /// With `tune`: what differs from size to size, names and values as in `binds`.
+  /// What differs from size to size, names and values as in `binds`. Without
+  /// `tune` each is a run of its own.
   std::vector<std::map<std::string, std::string>> sizes;
   unsigned seed = 1;
   bool check = true;

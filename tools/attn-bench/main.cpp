@@ -96,7 +96,46 @@ static int tune(const Options &options) {
   return code;
 }
 
+/// What the process returns for a run.
+static int exitCode(const Options &options, const profile::Results &results) {
+  int code = kOk;
+  for (const profile::LevelResult &level : results.levels) {
+    bool failed = level.check == profile::Check::Failed;
+    if (options.json == "-" && !level.failure.empty())
+      fmt::print(stderr, "attn-bench: {}: {}\n", level.name, level.failure);
+    if (failed)
+      code = kCheckFailed;
+    else if (!level.failure.empty() && code == kOk)
+      code = kBadInput;
+  }
+  return code;
+}
+
+/// One size after the other, in one process: the device is opened once.
+static int runSizes(const Options &options) {
+  std::unique_ptr<runtime::Device> device = openDevice(options);
+  Input input = openInput(options, device->info().capability);
+  std::string tables, runs;
+  int code = kOk;
+  for (const auto &size : options.sizes) {
+    Options one = options;
+    for (const auto &[name, value] : size)
+      one.binds[name] = value;
+    profile::Results results =
+        runBench(one, input, *device, showProgress).results;
+    tables += profile::table(results, options.kernels) + "\n";
+    runs += (runs.empty() ? "" : ",\n") + profile::resultsJson(results);
+    if (int failed = exitCode(options, results); failed && code != kCheckFailed)
+      code = failed;
+  }
+  showProgress("");
+  showOrWrite(options, tables, "{\"runs\": [" + runs + "]}\n");
+  return code;
+}
+
 static int run(const Options &options) {
+  if (!options.sizes.empty())
+    return runSizes(options);
   if (!options.report.empty())
     checkReportFolder(options.report); // Found out before the long part.
   std::unique_ptr<runtime::Device> device = openDevice(options);
@@ -106,30 +145,15 @@ static int run(const Options &options) {
   const profile::Results &results = bench.results;
 
   // Files first: the table on the screen then speaks of what is on the disk.
-  std::string json = profile::resultsJson(results);
-  bool onlyJson = options.json && *options.json == "-";
-  if (options.json && !onlyJson)
-    bundle::writeFileAtomically(*options.json, json);
   if (!options.trace.empty())
     bundle::writeFileAtomically(options.trace,
                                 profile::traceJson(results, tracesOf(bench)));
   if (!options.report.empty())
     writeReport(options.report,
                 {results, tracesOf(bench), stepsOf(options, input, results)});
-  std::string text = onlyJson ? json : profile::table(results, options.kernels);
-  show(text);
-
-  int code = kOk;
-  for (const profile::LevelResult &level : results.levels) {
-    bool failed = level.check == profile::Check::Failed;
-    if (onlyJson && !level.failure.empty())
-      fmt::print(stderr, "attn-bench: {}: {}\n", level.name, level.failure);
-    if (failed)
-      code = kCheckFailed;
-    else if (!level.failure.empty() && code == kOk)
-      code = kBadInput;
-  }
-  return code;
+  showOrWrite(options, profile::table(results, options.kernels),
+              profile::resultsJson(results));
+  return exitCode(options, results);
 }
 
 int main(int argc, char **argv) {

@@ -78,7 +78,7 @@ def read_bench(options, levels, lengths, scalars):
     for target, names in by_target(levels).items():
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.json")
-            done = subprocess.run([*bench_command(options, target, names, lengths, scalars), "--profile",
+            done = subprocess.run([*bench_command(options, target, names, lengths, scalars), "--profile", "--counters=bytes",
                                    f"--repeats={REPEATS}", "--json", path], capture_output=True, text=True)
             if done.returncode:
                 raise Problem(f"attn-bench failed on {target}: {done.stderr.strip()}")
@@ -164,8 +164,9 @@ def row_of(level, kernel, second, launch, other):
     noise = abs(times[1] / times[0] - 1) if len(times) == 2 else abs(second["measured"] / kernel["measured"] - 1)
     shared = [other.get(metric) for metric in traffic.SHARED]
     counted = kernel["counted"] or {}
-    moved = None if counted.get("bytes_read") is None or counted.get("bytes_written") is None \
-        else counted["bytes_read"] + counted["bytes_written"]
+    # ncu leaves the caches as the run does, so the bytes of the run are compared, not those of a launch alone.
+    moved = None if counted.get("run_bytes_read") is None or counted.get("run_bytes_written") is None \
+        else counted["run_bytes_read"] + counted["run_bytes_written"]
     ncu_bytes = traffic.bytes_of(other) if other else None
     ncu_us = other[traffic.TIME] * 1e-3 if other.get(traffic.TIME) else None
     row = {"level": level, "kernel": kernel["label"], "symbol": kernel["name"], "us": base, "again": noise,

@@ -70,6 +70,26 @@ Value GpuEmitter::signalAddress(Value signals, Value slot) {
 }
 
 LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
+  if (op.getDuring()) {
+    // The test does not suspend the thread, so that what is a wait shows as one.
+    auto phase = [](tile::Phase phase) { return static_cast<uint32_t>(phase); };
+    t.assembly({},
+               {signalAddress(op.getSignals(), op.getSlot()), scalar(op.getParity()),
+                scalar(lanes.getRecords())},
+               "{\n\t.reg .pred done;\n\t"
+               "mbarrier.test_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
+               "@done bra DONE;\n\t" +
+                   stampText(phase(*op.getDuring()), stampsAhead) +
+                   "\nAGAIN:\n\t"
+                   "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
+                   "@done bra CAME;\n\t"
+                   "bra AGAIN;\n"
+                   "CAME:\n\t" +
+                   stampText(phase(*op.getThen()), stampsAhead + 1) + "\n\t" +
+                   advanceText(2, 2) + "\nDONE:\n\t}",
+               "r,r,l,~{memory}", true);
+    return success();
+  }
   t.assembly({}, {signalAddress(op.getSignals(), op.getSlot()), scalar(op.getParity())},
              "{\n\t.reg .pred done;\n"
              "AGAIN:\n\t"

@@ -13,12 +13,27 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::gpu;
 
+/// Whether the lane's place moves on inside `op`.
+static bool stampsWithin(Operation &op) {
+  return op.getNumRegions() > 0 &&
+         op.walk([](Operation *inner) {
+             auto wait = dyn_cast<tile::SignalWaitOp>(inner);
+             return isa<tile::StampOp, tile::CloseLaneOp>(inner) ||
+                            (wait && wait.getDuring())
+                        ? WalkResult::interrupt()
+                        : WalkResult::advance();
+           }).wasInterrupted();
+}
+
 LogicalResult GpuEmitter::emitBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     t.loc = op.getLoc();
+    if (stampsWithin(op))
+      settleStamps();
     if (failed(emitOp(&op)))
       return failure();
   }
+  settleStamps();
   return success();
 }
 

@@ -177,6 +177,14 @@ private:
   LogicalResult emitStamp(tile::StampOp op);
   LogicalResult emitCloseLane(tile::CloseLaneOp op);
   void emitStampOf(uint32_t phase);
+  /// A store of the clock and `phase`, `ahead` stamps behind the lane's place.
+  std::string stampText(uint32_t phase, int64_t ahead);
+  uint64_t headerBytes();
+  /// Moves the lane's place on by `made` stamps; $`records` is the buffer.
+  std::string advanceText(int64_t made, int records);
+  /// Before a place that several ways lead to: stamps made so far move the
+  /// lane's place on.
+  void settleStamps();
 
   //===--- GpuEmitter.cpp ---------------------------------------------------===//
   Value scalar(Value value) { return scalars.lookup(value); }
@@ -227,6 +235,7 @@ private:
   llvm::DenseMap<Value, SlabOperand> slabOperands;
   llvm::DenseMap<Value, int64_t> signalOffsets;
   tile::OpenLaneOp lanes; ///< Null in a program that records nothing.
+  int64_t stampsAhead = 0; ///< Made since the lane's place moved on.
   int64_t allocated = 0;
   int64_t stagingOffset = 0, stagingBytes = 0; ///< Of staged stores; 0: none.
 };

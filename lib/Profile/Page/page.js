@@ -35,12 +35,12 @@ function drawTables() {
   const stalls = c => c ? Object.entries(c.stalls).slice(0, 3).map(([why, share]) => `${why} ${percent(share)}`).join(", ") || "–" : "–";
   const apart = (a, b) => a === null || b === null || a === b ? a : { text: `${a} (driver: ${b})`, bad: true };
   table(byId("counter-table"),
-    [{ name: "#" }, { name: "level", left: true }, { name: "kernel", left: true }, { name: "recorded time" }, { name: "registers" }, { name: "read" }, { name: "written" }, { name: "against predicted" },
+    [{ name: "#" }, { name: "level", left: true }, { name: "kernel", left: true }, { name: "recorded time" }, { name: "registers" }, { name: "read" }, { name: "written" }, { name: "against predicted" }, { name: "moved in the run" },
       { name: "L2 hits" }, { name: "tensor pipe" }, { name: "special functions" }, { name: "warps at work" }, { name: "warps wait for", left: true }],
     seen.map(({ level, kernel: k, number }) => {
       const c = k.counted || {}, both = k.counted && c.bytes_read !== null && c.bytes_written !== null;
       return [number, level.name, k.label, k.activity ? time(k.activity.time) : "–", k.activity ? apart(k.registers, k.activity.registers) : "–", bytes(c.bytes_read), bytes(c.bytes_written),
-        both ? signed((c.bytes_read + c.bytes_written) / k.bytes - 1) : "–", percent(c.l2_hits), percent(c.tensor_pipe), percent(c.special_pipe), percent(c.occupancy), stalls(k.counted)];
+        both ? signed((c.bytes_read + c.bytes_written) / k.bytes - 1) : "–", both && c.run_bytes_read !== null ? bytes(c.run_bytes_read + c.run_bytes_written) : "–", percent(c.l2_hits), percent(c.tensor_pipe), percent(c.special_pipe), percent(c.occupancy), stalls(k.counted)];
     }));
   if (!seen.length) byId("counters").remove();
   const stamped = kernels.filter(k => k.kernel.timeline), phases = [...new Set(stamped.flatMap(k => k.kernel.timeline.phases))];

@@ -18,6 +18,25 @@ func.func @close_without_a_lane() {
 
 // -----
 
+func.func @stamped_wait_without_a_lane(%zero: i32) {
+  %signals = tile.alloc_signals : !tile.signals<1, arrivals = 1>
+  // expected-error @+1 {{needs a tile.open_lane at the top of its program}}
+  tile.signal_wait %signals[%zero] parity %zero during slot_wait then copy : !tile.signals<1, arrivals = 1>
+  return
+}
+
+// -----
+
+func.func @half_stamped_wait(%records: !tile.ptr<i32>, %zero: i32) {
+  tile.open_lane %records lanes 1 steps 1 : !tile.ptr<i32>
+  %signals = tile.alloc_signals : !tile.signals<1, arrivals = 1>
+  // expected-error @+1 {{needs both phases}}
+  "tile.signal_wait"(%signals, %zero, %zero) {then = #tile<phase copy>} : (!tile.signals<1, arrivals = 1>, i32, i32) -> ()
+  return
+}
+
+// -----
+
 func.func @wide_records(%records: !tile.ptr<i64>) {
   // expected-error @+1 {{records must be a !tile.ptr<i32>}}
   tile.open_lane %records lanes 1 steps 1 : !tile.ptr<i64>

@@ -12,6 +12,10 @@ func.func @lane(%records: !tile.ptr<i32>) {
   tile.stamp load_wait
   // CHECK: tile.stamp epilogue
   tile.stamp epilogue
+  %signals = tile.alloc_signals : !tile.signals<2, arrivals = 1>
+  %zero = arith.constant 0 : i32
+  // CHECK: tile.signal_wait %{{.+}}[%{{.+}}] parity %{{.+}} during load_wait then score : <2, arrivals = 1>
+  tile.signal_wait %signals[%zero] parity %zero during load_wait then score : !tile.signals<2, arrivals = 1>
   // CHECK: tile.close_lane
   tile.close_lane
   return
