@@ -75,14 +75,18 @@ def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
       vote     next = m unless some score of the warp exceeds it by more than 8
                (in units of the exponent); then as running. Probabilities stay
                at most 2^8.
-      keep     next = m. Right only when checked afterwards.
+      keep     next = m. Right only when checked afterwards, or when scores cannot get
+               far from m.
+
+    `whole` rounds a maximum that moves up to a whole number, so that corrections
+    are powers of two and sums with it lose nothing.
 
     Made into elementary operations by `tile-expand-running-max`.
   }];
   let arguments = (ins Tile_SoftmaxFormAttr:$form, Tile_Tile:$scores,
-                       Tile_Tile:$maximum, F32Attr:$factor);
+                       Tile_Tile:$maximum, F32Attr:$factor, UnitAttr:$whole);
   let results = (outs Tile_Tile:$next, Tile_Tile:$correction, I1:$moved);
-  let assemblyFormat = "$form $scores `,` $maximum `factor` $factor attr-dict `:` type($scores) `,` type($maximum)";
+  let assemblyFormat = "$form $scores `,` $maximum `factor` $factor (`whole` $whole^)? attr-dict `:` type($scores) `,` type($maximum)";
   let hasVerifier = 1;
 }
 

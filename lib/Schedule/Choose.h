@@ -31,6 +31,9 @@ struct Problem {
   int bytes = 2;          ///< Size of a matmul operand's element.
   bool f32 = false;       ///< Operands are f32.
   int64_t work = 0;       ///< Operations of the score functions, an element.
+  int64_t special = 0;    ///< Those of them on the special-function unit.
+  /// Flash: scores are so small by themselves that no maximum is needed.
+  bool bounded = false;
   /// Every operand is 16 bits wide and has its summed (or output) axis innermost,
   /// in rows of whole 16 bytes, so that the copy engine can fetch it.
   bool boxes = false;
@@ -75,6 +78,8 @@ struct Schedule {
                         ///< first thread of the block does, beside its work.
   int64_t rotate = 1; ///< Wgmma, Flash: issue a block's score product together
                       ///< with the value product of the block before.
+  int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
+                          ///< many the special-function unit is spared.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
   bool operator==(const Schedule &o) const {
@@ -83,7 +88,8 @@ struct Schedule {
            vector == o.vector && stages == o.stages &&
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
-           rotate == o.rotate && staged == o.staged;
+           rotate == o.rotate && polynomial == o.polynomial &&
+           staged == o.staged;
   }
 };
 

@@ -220,7 +220,8 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
     Operation *copy = b.clone(*op, map);
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
-    if (auto maximum = dyn_cast<tile::RunningMaxOp>(copy))
+    auto maximum = dyn_cast<tile::RunningMaxOp>(copy);
+    if (maximum && maximum.getForm() != tile::SoftmaxForm::Keep)
       maximum.setForm(live && vote ? tile::SoftmaxForm::Vote
                                    : tile::SoftmaxForm::Running);
   }

@@ -54,6 +54,8 @@ struct Expansion {
                                            op.getScores());
     largest = arith::MulFOp::create(b, loc, largest, rowConstant(b, factor));
     Value next = arith::MaxNumFOp::create(b, loc, op.getMaximum(), largest);
+    if (op.getWhole())
+      next = math::CeilOp::create(b, loc, next);
     Value dead = arith::CmpFOp::create(
         b, loc, arith::CmpFPredicate::OEQ, next,
         rowConstant(b, -std::numeric_limits<double>::infinity()));

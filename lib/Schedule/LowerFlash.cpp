@@ -9,6 +9,7 @@
 #include "lib/Schedule/KeyBounds.h"
 #include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/OnlineSoftmax.h"
+#include "lib/Schedule/ScoreBound.h"
 #include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
@@ -175,6 +176,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   SmallVector<Value> inits{arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
   OnlineSoftmax online(p);
+  online.polynomial = s.polynomial;
+  online.bounded = grouped && parts.softmax && needsNoMaximum(parts.softmax);
   if (parts.softmax) {
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
@@ -184,7 +187,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     }
     OnlineSoftmax::State start =
         grouped ? online.startFolded(*sink) : online.start(*sink);
-    inits.append({start.maximum, start.sum});
+    inits.append({online.bounded ? online.boundedMaximum() : start.maximum, start.sum});
   }
 
   // The loop.

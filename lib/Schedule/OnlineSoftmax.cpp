@@ -53,6 +53,9 @@ Value OnlineSoftmax::probability(Value scores, Value shift) {
   Value exponent = math::FmaOp::create(
       p.b, loc, scores, p.floatLike(scores, factor),
       p.expand(negative, rows, columns));
+  if (polynomial > 0)
+    return tile::Exp2Op::create(p.b, loc, exponent.getType(), exponent, polynomial,
+                                /*unbounded=*/false);
   return math::Exp2Op::create(p.b, loc, exponent);
 }
 
@@ -98,8 +101,10 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores) {
   Location loc = p.program.getLoc();
   Type rowType = state.maximum.getType();
   auto running = tile::RunningMaxOp::create(
-      p.b, loc, rowType, rowType, p.b.getI1Type(), tile::SoftmaxForm::Running,
-      scores, state.maximum, llvm::APFloat(static_cast<float>(factor)));
+      p.b, loc, rowType, rowType, p.b.getI1Type(),
+      bounded ? tile::SoftmaxForm::Keep : tile::SoftmaxForm::Running, scores,
+      state.maximum, llvm::APFloat(static_cast<float>(factor)),
+      /*whole=*/polynomial > 0);
   FoldedStep step;
   step.next.maximum = running.getNext();
   step.correction = running.getCorrection();

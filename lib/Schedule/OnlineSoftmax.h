@@ -37,6 +37,12 @@ public:
   /// What scores are multiplied by; positive.
   double factor = kOneOverLn2;
 
+  /// Of every 8 pairs of probabilities, how many are polynomials (tile.exp2).
+  int64_t polynomial = 0;
+
+  /// Exponents stay near zero by themselves: the maximum is never moved.
+  bool bounded = false;
+
   /// Before any key. `sink` (scalar or row value, natural units, or null) is a
   /// logit that takes part in the sum and has no value.
   State start(mlir::Value sink);
@@ -46,6 +52,8 @@ public:
   /// moved by tile.running_max. Used where lanes should not wait for each other
   /// in every block.
   State startFolded(mlir::Value sink);
+  /// The maximum to start with instead where it is never moved.
+  mlir::Value boundedMaximum() { return rowConstant(0); }
   struct FoldedStep {
     State next;
     mlir::Value probability;

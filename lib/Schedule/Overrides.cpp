@@ -20,6 +20,8 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
                        s.groups);
   if (s.turns > 2 || s.persistent > 2 || s.vote > 1 || s.rotate > 1)
     return "turns and persistent are 0 to 2, vote and rotate are 0 or 1";
+  if (s.polynomial > 8)
+    return "polynomial is how many of 8 pairs of probabilities, 0 to 8";
   if (s.producer && !s.rotate)
     return "level specialized always rotates its loop; use level pipelined for "
            "rotate=0";
@@ -47,10 +49,11 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
   if (chosen.groups > 0)
     return checkGroups(problem, s, sharedPerBlock);
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
-      s.persistent != chosen.persistent || s.rotate != chosen.rotate)
-    return "groups, turns, vote, persistent and rotate are for warp groups, which "
-           "levels pipelined and specialized of --target=sm_90a have; here rows, "
-           "columns, warps and stages can be chosen";
+      s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
+      s.polynomial != chosen.polynomial)
+    return "groups, turns, vote, persistent, rotate and polynomial are for warp "
+           "groups, which levels pipelined and specialized of --target=sm_90a have; "
+           "here rows, columns, warps and stages can be chosen";
   return "";
 }
 
@@ -69,6 +72,7 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"persistent", &Schedule::persistent, 0, true},
       {"producer", &Schedule::producer, 0, false},
       {"rotate", &Schedule::rotate, 0, true},
+      {"polynomial", &Schedule::polynomial, 0, true},
       {"staged", &Schedule::staged, 0, false}};
   return fields;
 }
@@ -91,7 +95,8 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
         value < field->least)
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (positive numbers), and for warp "
-                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N",
+                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N,"
+                         "polynomial=N",
                          item);
     s.*field->member = value;
   }

@@ -32,9 +32,9 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
                        s.warps, s.stages);
   std::string text = fmt::format("groups={},columns={},stages={},vote={}", s.groups,
                                  s.columns, s.stages, s.vote);
-  return text + (s.producer
-                     ? fmt::format(",turns={},persistent={}", s.turns, s.persistent)
-                     : fmt::format(",rotate={}", s.rotate));
+  text += s.producer ? fmt::format(",turns={},persistent={}", s.turns, s.persistent)
+                     : fmt::format(",rotate={}", s.rotate);
+  return s.polynomial ? text + fmt::format(",polynomial={}", s.polynomial) : text;
 }
 
 namespace {
@@ -79,6 +79,7 @@ static void searchGroups(Collector &c) {
   };
   change(&Schedule::vote, {0, 1});
   change(&Schedule::stages, {2, 3, 4});
+  change(&Schedule::polynomial, {0, 2, 4, 8});
   if (base.producer) {
     change(&Schedule::turns, {0, 1, 2});
     change(&Schedule::persistent, {0, 1, 2});
@@ -166,6 +167,8 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.bytes = static_cast<int>(numberOf(numbers, "bytes", 2));
   p.f32 = numberOf(numbers, "f32", 0) != 0;
   p.work = numberOf(numbers, "work", 0);
+  p.special = numberOf(numbers, "special", 0);
+  p.bounded = numberOf(numbers, "bounded", 0) != 0;
   p.boxes = numberOf(numbers, "boxes", 0) != 0;
   p.uneven = numberOf(numbers, "uneven", 0) != 0;
   p.captured = numberOf(numbers, "captured", 0);

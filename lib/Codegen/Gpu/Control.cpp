@@ -96,6 +96,7 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::TurnPassOp>([&](auto o) { return emitTurnPass(o); })
       .Case<tile::FoldOp>([&](auto o) { return emitFold(o); })
       .Case<tile::AnyOp>([&](auto o) { return emitAny(o); })
+      .Case<tile::Exp2Op>([&](auto o) { return emitExp2(o); })
       .Case<tile::LoadBoxOp, tile::LoadMappedOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "
                              "tile-specialize-warps first");

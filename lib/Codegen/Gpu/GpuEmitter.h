@@ -106,6 +106,10 @@ private:
   LogicalResult emitIndex(tile::IndexOp op);
   void emitTruncPairs(arith::TruncFOp op, const Slots &from, Slots &to);
 
+  //===--- Exponential.cpp --------------------------------------------------===//
+  class OffsetSum;
+  LogicalResult emitExp2(tile::Exp2Op op);
+
   //===--- Reduce.cpp -------------------------------------------------------===//
   LogicalResult emitReduce(tile::ReduceOp op);
 
