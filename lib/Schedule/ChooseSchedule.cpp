@@ -154,7 +154,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
     }
     if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
       result = softmax.getResult();
-      problem.bounded = needsNoMaximum(softmax);
+      problem.bounded = fixedReference(softmax).has_value();
     }
   }
   if (!first)

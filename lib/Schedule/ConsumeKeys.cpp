@@ -199,7 +199,8 @@ Value KeyConsumer::takeCaptured(const CapturedStages &tensor, Ring ring,
 }
 
 KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
-                                            Value scores, bool live) {
+                                            Value scores, bool live,
+                                            bool first) {
   Softmaxed result;
   IRMapping &map = result.map;
   Block &body = loop.op.getBody().front();
@@ -220,8 +221,9 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
     Operation *copy = b.clone(*op, map);
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
+    // One that need not move is the first block's.
     auto maximum = dyn_cast<tile::RunningMaxOp>(copy);
-    if (maximum && maximum.getForm() != tile::SoftmaxForm::Keep)
+    if (maximum && (first || maximum.getForm() != tile::SoftmaxForm::Keep))
       maximum.setForm(live && vote ? tile::SoftmaxForm::Vote
                                    : tile::SoftmaxForm::Running);
   }
@@ -260,7 +262,8 @@ void KeyConsumer::first(State &state, Value keyStart) {
   Value scores = issueScores(state);
   scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
   scoresDone(state, keyStart);
-  Softmaxed done = softmax(state, keyStart, scores, /*live=*/false);
+  Softmaxed done =
+      softmax(state, keyStart, scores, /*live=*/false, /*first=*/true);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
 }

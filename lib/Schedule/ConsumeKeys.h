@@ -133,7 +133,7 @@ private:
   mlir::Value issueValues(const State &state, bool fence);
   mlir::Value valuesDone(State &state, mlir::Value accumulator);
   Softmaxed softmax(State &state, mlir::Value keyStart, mlir::Value scores,
-                    bool live);
+                    bool live, bool first = false);
   mlir::Value takeCaptured(const CapturedStages &tensor, Ring ring,
                            mlir::IRMapping &map);
   mlir::Value rounded(mlir::Value probability);

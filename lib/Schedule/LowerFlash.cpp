@@ -177,7 +177,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
   OnlineSoftmax online(p);
   online.polynomial = s.polynomial;
-  online.bounded = grouped && parts.softmax && needsNoMaximum(parts.softmax);
+  if (grouped && parts.softmax)
+    online.fixed = fixedReference(parts.softmax);
   if (parts.softmax) {
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
@@ -187,7 +188,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     }
     OnlineSoftmax::State start =
         grouped ? online.startFolded(*sink) : online.start(*sink);
-    inits.append({online.bounded ? online.boundedMaximum() : start.maximum, start.sum});
+    inits.append({start.maximum, start.sum});
   }
 
   // The loop.

@@ -102,11 +102,17 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores) {
   Type rowType = state.maximum.getType();
   auto running = tile::RunningMaxOp::create(
       p.b, loc, rowType, rowType, p.b.getI1Type(),
-      bounded ? tile::SoftmaxForm::Keep : tile::SoftmaxForm::Running, scores,
+      fixed ? tile::SoftmaxForm::Keep : tile::SoftmaxForm::Running, scores,
       state.maximum, llvm::APFloat(static_cast<float>(factor)),
-      /*whole=*/polynomial > 0);
+      /*whole=*/!fixed && polynomial > 0);
   FoldedStep step;
   step.next.maximum = running.getNext();
+  if (fixed) {
+    step.next.maximum = arith::MaxNumFOp::create(p.b, loc, step.next.maximum,
+                                                 rowConstant(-*fixed));
+    step.next.maximum = arith::MinNumFOp::create(p.b, loc, step.next.maximum,
+                                                 rowConstant(*fixed));
+  }
   step.correction = running.getCorrection();
   step.moved = running.getMoved();
   step.probability = probability(scores, shift(step.next.maximum));

@@ -16,6 +16,8 @@
 
 #include "lib/Schedule/ProgramBuilder.h"
 
+#include <optional>
+
 namespace attn {
 
 inline constexpr double kOneOverLn2 = 1.4426950408889634;
@@ -40,8 +42,9 @@ public:
   /// Of every 8 pairs of probabilities, how many are polynomials (tile.exp2).
   int64_t polynomial = 0;
 
-  /// Exponents stay near zero by themselves: the maximum is never moved.
-  bool bounded = false;
+  /// Scores are bounded (ScoreBound.h): the maximum is the first block's, cut to
+  /// this size, and not moved again.
+  std::optional<double> fixed;
 
   /// Before any key. `sink` (scalar or row value, natural units, or null) is a
   /// logit that takes part in the sum and has no value.
@@ -52,8 +55,6 @@ public:
   /// moved by tile.running_max. Used where lanes should not wait for each other
   /// in every block.
   State startFolded(mlir::Value sink);
-  /// The maximum to start with instead where it is never moved.
-  mlir::Value boundedMaximum() { return rowConstant(0); }
   struct FoldedStep {
     State next;
     mlir::Value probability;

@@ -55,10 +55,12 @@ std::optional<double> attn::scoreBound(Value value) {
   return std::nullopt;
 }
 
-bool attn::needsNoMaximum(OnlineSoftmaxOp softmax) {
+std::optional<double> attn::fixedReference(OnlineSoftmaxOp softmax) {
   auto values = cast<RankedTensorType>(softmax.getValues().getType());
   if (softmax.getSink() || !values.getElementType().isBF16())
-    return false;
+    return std::nullopt;
   std::optional<double> bound = scoreBound(softmax.getScores());
-  return bound && *bound * kLog2E <= kMostExponent;
+  if (!bound || *bound * kLog2E > kMostExponent)
+    return std::nullopt;
+  return kMostExponent - *bound * kLog2E;
 }
