@@ -238,7 +238,7 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
 
 /// Of every 8 pairs of probabilities, those computed without the special-function
 /// unit: half, where score functions want it, too, and an exponential waits for its
-/// own score alone. Time for a live tile over the plain kernel's in the same run
+/// own score alone. Time for a live tile over the causal kernel's in the same run
 /// (H200, 2026-12-02, soft cap, B4 H16 L4096): D64 1.37 with 0, 1.29 with 3, 1.26
 /// with 4, 1.25 with 5, 1.29 with 6, 1.35 with 8; D128 1.14 with 0 and 4. With a
 /// running maximum, which all scores of a block wait for, nothing is won: D64 1.48
