@@ -76,20 +76,24 @@ def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
                (in units of the exponent); then as running. Probabilities stay
                at most 2^8.
       keep     next = m: the maximum is frozen. Right only when checked
-               afterwards, see tile.redo.
+               afterwards, see tile.redo, or when scores cannot get far from m.
 
     With `offset` (R x 8 f32) the scores are s + offset, column c of s taking
     column c % 8: what of a score grows evenly along the keys need not be added to
     each.
 
+    `whole` rounds a maximum that moves up to a whole number, so that corrections
+    are powers of two and sums with it lose nothing.
+
     Made into elementary operations by `tile-expand-running-max`.
   }];
   let arguments = (ins Tile_SoftmaxFormAttr:$form, Tile_Tile:$scores,
                        Tile_Tile:$maximum, Optional<Tile_Tile>:$offset,
-                       F32Attr:$factor);
+                       F32Attr:$factor, UnitAttr:$whole);
   let results = (outs Tile_Tile:$next, Tile_Tile:$correction, I1:$moved);
   let assemblyFormat = [{
-    $form $scores `,` $maximum `factor` $factor (`offset` $offset^)? attr-dict
+    $form $scores `,` $maximum `factor` $factor (`whole` $whole^)?
+    (`offset` $offset^)? attr-dict
     `:` type($scores) `,` type($maximum) (`,` type($offset)^)?
   }];
   let hasVerifier = 1;

@@ -115,6 +115,16 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+LogicalResult Exp2Op::verify() {
+  RankedTensorType tile = tileOf(getValue());
+  if (!tile.getElementType().isF32() || tile.getDimSize(1) % 2)
+    return emitOpError("takes f32 in pairs of columns");
+  if (getPolynomial() < 0 || getPolynomial() > 8)
+    return emitOpError("computes 0 to 8 of every 8 pairs by polynomial, not ")
+           << getPolynomial();
+  return success();
+}
+
 LogicalResult MaskOp::verify() {
   RankedTensorType value = tileOf(getValue()), predicate = tileOf(getPredicate());
   if (value.getShape() != predicate.getShape() ||

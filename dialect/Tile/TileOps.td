@@ -170,6 +170,27 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]
   let hasVerifier = 1;
 }
 
+def Tile_Exp2Op : Tile_Op<"exp2", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "2^x, a share of it without the special-function unit";
+  let description = [{
+    Of every eight pairs of neighbouring columns that a thread holds, `polynomial`
+    are computed with multiplications and additions: within 1.2e-4 of the result,
+    2^-127 and below as 0, NaN as NaN. The others are exact to the last place but
+    one, as `math.exp2`. x must be below 128, as scores against their maximum are;
+    `unbounded` lifts that, and what is too large becomes infinite. When x is a
+    fused a b + c with c alike along each row, c must be whole (tile.running_max):
+    the polynomial's own offset is added to it beforehand.
+
+    ```mlir
+    %p = tile.exp2 %x polynomial 4 : tensor<64x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$value, I64Attr:$polynomial, UnitAttr:$unbounded);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value `polynomial` $polynomial (`unbounded` $unbounded^)? attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
 def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "Keeps elements where the predicate holds, minus infinity (or zero) elsewhere";
   let description = [{

@@ -31,6 +31,9 @@ struct Problem {
   int bytes = 2;          ///< Size of a matmul operand's element.
   bool f32 = false;       ///< Operands are f32.
   int64_t work = 0;       ///< Operations of the score functions, an element.
+  int64_t special = 0;    ///< Those of them on the special-function unit.
+  /// Flash: scores are so small by themselves that no maximum is needed.
+  bool bounded = false;
   /// Every operand is 16 bits wide and has its summed (or output) axis innermost,
   /// in rows of whole 16 bytes, so that the copy engine can fetch it.
   bool boxes = false;
@@ -85,6 +88,8 @@ struct Schedule {
                       ///< with the value product of the block before.
   int64_t queries = 1; ///< Wgmma: stages of queries; with 2 the next tile's are
                        ///< there before every group is done with these.
+  int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
+                          ///< many the special-function unit is spared.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
   bool operator==(const Schedule &o) const {
@@ -93,7 +98,8 @@ struct Schedule {
            vector == o.vector && stages == o.stages &&
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
-           rotate == o.rotate && queries == o.queries && staged == o.staged;
+           rotate == o.rotate && queries == o.queries &&
+           polynomial == o.polynomial && staged == o.staged;
   }
 };
 

@@ -4,7 +4,9 @@
 #include "lib/Schedule/Choose.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/Predict.h"
 #include "lib/Schedule/ScheduleAttr.h"
+#include "lib/Schedule/ScoreBound.h"
 
 #include "dialect/Attn/Attn.h"
 
@@ -183,15 +185,19 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
   MatmulOp first;
   Value result;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    for (Region &region : op.getRegions())
+    for (Region &region : op.getRegions()) {
       problem.work += region.front().getOperations().size() - 1;
+      region.walk([&](Operation *inner) { problem.special += isSpecial(inner); });
+    }
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
       if (!first)
         first = matmul;
       result = matmul.getResult();
     }
-    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
+    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
       result = softmax.getResult();
+      problem.bounded = fixedReference(softmax).has_value();
+    }
   }
   if (!first)
     return problem;

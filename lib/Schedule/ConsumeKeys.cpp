@@ -271,7 +271,9 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
     Operation *copy = b.clone(*op, map);
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
-    if (auto maximum = dyn_cast<tile::RunningMaxOp>(copy))
+    // One that need not move is the first block's.
+    auto maximum = dyn_cast<tile::RunningMaxOp>(copy);
+    if (maximum && !(started && maximum.getForm() == tile::SoftmaxForm::Keep))
       maximum.setForm(live                ? *live
                       : started && masked ? *masked
                                           : tile::SoftmaxForm::Running);

@@ -65,6 +65,8 @@ struct Expansion {
                                            scores);
     largest = scaleLargest(b, loc, largest, factor);
     Value next = arith::MaxNumFOp::create(b, loc, op.getMaximum(), largest);
+    if (op.getWhole())
+      next = math::CeilOp::create(b, loc, next);
     Value dead = arith::CmpFOp::create(
         b, loc, arith::CmpFPredicate::OEQ, next,
         rowConstant(b, -std::numeric_limits<double>::infinity()));

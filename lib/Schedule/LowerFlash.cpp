@@ -12,6 +12,7 @@
 #include "lib/Schedule/MeasuredKeys.h"
 #include "lib/Schedule/OnlineSoftmax.h"
 #include "lib/Schedule/RowLimits.h"
+#include "lib/Schedule/ScoreBound.h"
 #include "lib/Schedule/ScoreMasks.h"
 
 #include "dialect/Attn/Attn.h"
@@ -178,6 +179,9 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   SmallVector<Value> inits{arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
   OnlineSoftmax online(p);
+  online.polynomial = s.polynomial;
+  if (grouped && parts.softmax)
+    online.fixed = fixedReference(parts.softmax);
   if (parts.softmax) {
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {

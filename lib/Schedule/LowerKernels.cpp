@@ -44,6 +44,7 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
   p.program->setAttr("tile.stages", p.b.getI64IntegerAttr(s.stages));
   if (s.groups > 0) {
     p.program->setAttr("tile.vote", p.b.getI64IntegerAttr(s.vote));
+    p.program->setAttr("tile.polynomial", p.b.getI64IntegerAttr(s.polynomial));
     p.program->setAttr("tile.turns", p.b.getI64IntegerAttr(s.turns));
     p.program->setAttr("tile.persistent", p.b.getI64IntegerAttr(s.persistent));
     p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));

@@ -73,6 +73,9 @@ Value OnlineSoftmax::probability(Value scores, Line line, Value offset) {
   Value exponent = math::FmaOp::create(p.b, loc, scores,
                                        p.expand(line.slope, rows, columns),
                                        p.expand(added, rows, columns));
+  if (polynomial > 0)
+    return tile::Exp2Op::create(p.b, loc, exponent.getType(), exponent, polynomial,
+                                /*unbounded=*/false);
   return math::Exp2Op::create(p.b, loc, exponent);
 }
 
@@ -169,13 +172,22 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
   Location loc = p.program.getLoc();
   Type rowType = state.maximum.getType();
   auto running = tile::RunningMaxOp::create(
-      p.b, loc, rowType, rowType, p.b.getI1Type(), tile::SoftmaxForm::Running,
-      scores, state.maximum, offset, llvm::APFloat(static_cast<float>(factor)));
+      p.b, loc, rowType, rowType, p.b.getI1Type(),
+      fixed ? tile::SoftmaxForm::Keep : tile::SoftmaxForm::Running, scores,
+      state.maximum, offset, llvm::APFloat(static_cast<float>(factor)),
+      /*whole=*/!fixed && polynomial > 0);
   FoldedStep step;
   step.next.maximum = running.getNext();
+  if (fixed) {
+    step.next.maximum = arith::MaxNumFOp::create(p.b, loc, step.next.maximum,
+                                                 rowConstant(-*fixed));
+    step.next.maximum = arith::MinNumFOp::create(p.b, loc, step.next.maximum,
+                                                 rowConstant(*fixed));
+  }
   step.correction = running.getCorrection();
   step.moved = running.getMoved();
-  scores = nearLargest(scores, offset, step.next.maximum, step.moved);
+  if (!fixed) // Else it is not large.
+    scores = nearLargest(scores, offset, step.next.maximum, step.moved);
   step.probability = probability(
       scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)}, offset);
   Value sum = tile::FoldOp::create(p.b, loc, state.sum.getType(),

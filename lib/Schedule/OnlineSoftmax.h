@@ -17,6 +17,8 @@
 
 #include "lib/Schedule/ProgramBuilder.h"
 
+#include <optional>
+
 namespace attn {
 
 inline constexpr double kOneOverLn2 = 1.4426950408889634;
@@ -42,6 +44,13 @@ public:
 
   /// What scores are multiplied by; positive.
   double factor = kOneOverLn2;
+
+  /// Of every 8 pairs of probabilities, how many are polynomials (tile.exp2).
+  int64_t polynomial = 0;
+
+  /// Scores are bounded (ScoreBound.h): the maximum is the first block's, cut to
+  /// this size, and not moved again.
+  std::optional<double> fixed;
 
   /// Before any key. `sink` (scalar or row value, natural units, or null) is a
   /// logit that takes part in the sum and has no value.

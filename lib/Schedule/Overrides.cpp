@@ -21,6 +21,11 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
                        s.groups);
   if (s.turns > 2 || s.persistent > 2 || s.vote > 2 || s.rotate > 1 || s.queries > 2)
     return "turns, persistent and vote are 0 to 2, rotate is 0 or 1, queries 1 or 2";
+  if (s.polynomial > 8)
+    return "polynomial is how many of 8 pairs of probabilities, 0 to 8";
+  if (s.vote == 2 && s.polynomial > 0)
+    return "vote=2 (a frozen maximum) leaves the polynomials' range; use "
+           "polynomial=0 or vote=1";
   if (s.producer && !s.rotate)
     return "level specialized always rotates its loop; use level pipelined for "
            "rotate=0";
@@ -55,10 +60,10 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
     return checkGroups(problem, s, sharedPerBlock);
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
-      s.queries != chosen.queries)
-    return "groups, turns, vote, persistent, rotate and queries are for warp groups, which "
-           "levels pipelined and specialized of --target=sm_90a have; here rows, "
-           "columns, warps and stages can be chosen";
+      s.queries != chosen.queries || s.polynomial != chosen.polynomial)
+    return "groups, turns, vote, persistent, rotate, queries and polynomial are for "
+           "warp groups, which levels pipelined and specialized of --target=sm_90a "
+           "have; here rows, columns, warps and stages can be chosen";
   return "";
 }
 
@@ -78,6 +83,7 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"producer", &Schedule::producer, 0, false},
       {"rotate", &Schedule::rotate, 0, true},
       {"queries", &Schedule::queries, 1, true},
+      {"polynomial", &Schedule::polynomial, 0, true},
       {"staged", &Schedule::staged, 0, false}};
   return fields;
 }
@@ -101,7 +107,8 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
         value < field->least || value > 4096 || errno == ERANGE)
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (numbers from 1 to 4096), and for warp "
-                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N",
+                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N,"
+                         "polynomial=N",
                          item);
     s.*field->member = value;
   }

@@ -45,13 +45,17 @@ static SmallVector<std::string> joined(ArrayRef<std::string> axes,
   return all;
 }
 
+bool attn::isSpecial(Operation *op) {
+  return isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp, math::RsqrtOp,
+             math::SqrtOp>(op);
+}
+
 /// Operations of a pointwise op: (arithmetic, special functions) per element.
 static std::pair<double, double> countRegion(Operation *op) {
   double plain = isa<ScaleOp, MaskOp, RoundOp>(op) ? 1 : 0, special = 0;
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
-      if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::TanhOp,
-              math::RsqrtOp, math::SqrtOp>(inner))
+      if (isSpecial(inner))
         special += 1;
       else if (!isa<IndexOp, LengthOp>(inner) &&
                !inner->hasTrait<OpTrait::IsTerminator>() &&

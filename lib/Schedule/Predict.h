@@ -6,6 +6,9 @@
 
 namespace attn {
 
+/// Whether an operation takes a special-function unit, on a GPU.
+bool isSpecial(mlir::Operation *op);
+
 /// The terms of bundle::Prediction as an array of dictionaries
 /// {what, coefficient, axes[, live]}, evaluated by the runner with lengths.
 /// Device memory moves once a tensor: what a block reads again comes from the

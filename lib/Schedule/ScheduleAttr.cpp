@@ -26,6 +26,8 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("bytes", problem.bytes),
                               entry("f32", problem.f32),
                               entry("work", problem.work),
+                              entry("special", problem.special),
+                              entry("bounded", problem.bounded),
                               entry("boxes", problem.boxes),
                               entry("captured", problem.captured),
                               entry("uneven", problem.uneven),
@@ -51,7 +53,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.vote <= 2 && schedule.turns >= 0 &&
                   schedule.turns <= 2 && schedule.persistent >= 0 &&
                   schedule.persistent <= 2 && schedule.queries >= 1 &&
-                  schedule.queries <= 2;
+                  schedule.queries <= 2 && schedule.polynomial >= 0 &&
+                  schedule.polynomial <= 8;
   for (int64_t flag : {schedule.producer, schedule.rotate, schedule.staged})
     positive &= flag == 0 || flag == 1;
   if (!positive)
@@ -75,6 +78,8 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += s.persistent == 1 ? ", persistent" : ", dynamic tiles";
     if (s.queries > 1)
       text += ", queries ahead";
+    if (s.polynomial)
+      text += fmt::format(", polynomial {}", s.polynomial);
     if (!s.producer)
       text += s.rotate ? ", rotated" : ", plain order";
     return text;

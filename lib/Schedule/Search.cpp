@@ -32,10 +32,11 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
                        s.warps, s.stages);
   std::string text = fmt::format("groups={},columns={},stages={},vote={}", s.groups,
                                  s.columns, s.stages, s.vote);
-  return text + (s.producer
-                     ? fmt::format(",turns={},persistent={}", s.turns, s.persistent) +
-                           (s.queries > 1 ? ",queries=2" : "")
-                     : fmt::format(",rotate={}", s.rotate));
+  text += s.producer
+              ? fmt::format(",turns={},persistent={}", s.turns, s.persistent) +
+                    (s.queries > 1 ? ",queries=2" : "")
+              : fmt::format(",rotate={}", s.rotate);
+  return s.polynomial ? text + fmt::format(",polynomial={}", s.polynomial) : text;
 }
 
 namespace {
@@ -84,6 +85,7 @@ static void searchGroups(Collector &c) {
   if (base.producer)
     change(&Schedule::vote, {2});
   change(&Schedule::stages, {2, 3, 4});
+  change(&Schedule::polynomial, {0, 2, 4, 8});
   if (base.producer) {
     change(&Schedule::turns, {0, 1, 2});
     change(&Schedule::persistent, {0, 1, 2});
@@ -172,6 +174,8 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.bytes = static_cast<int>(numberOf(numbers, "bytes", 2));
   p.f32 = numberOf(numbers, "f32", 0) != 0;
   p.work = numberOf(numbers, "work", 0);
+  p.special = numberOf(numbers, "special", 0);
+  p.bounded = numberOf(numbers, "bounded", 0) != 0;
   p.boxes = numberOf(numbers, "boxes", 0) != 0;
   p.uneven = numberOf(numbers, "uneven", 0) != 0;
   p.window = numberOf(numbers, "window", 0) != 0;

@@ -239,7 +239,8 @@ TEST(Overrides, WrongItemsAreQuoted) {
               "schedule override '" + std::string(text) +
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
                   "(numbers from 1 to 4096), and for warp groups "
-                  "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N");
+                  "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N,"
+                  "polynomial=N");
   }
 }
 
@@ -430,6 +431,34 @@ TEST(Groups, FieldsThatOneLevelDoesNotHave) {
               std::string::npos)
         << text;
   }
+}
+
+TEST(Groups, PolynomialIsAShareOfEight) {
+  Problem p = boxed(64, 64, false);
+  Schedule s = std::get<Schedule>(chooseHopper(p));
+  EXPECT_EQ(applyOverrides("polynomial=8", s), "");
+  EXPECT_EQ(s.polynomial, 8);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  EXPECT_EQ(applyOverrides("polynomial=9", s), "");
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024),
+            "polynomial is how many of 8 pairs of probabilities, 0 to 8");
+  Schedule older, asked;
+  EXPECT_EQ(applyOverrides("polynomial=4", asked), "");
+  EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");
+}
+
+TEST(Groups, BoundedScoresThatUseTheSpecialUnitShareItsWork) {
+  for (int64_t width : {64, 128, 256})
+    for (bool bounded : {false, true})
+      for (int64_t special : {0, 1}) {
+        Problem p = boxed(width, width, true);
+        p.bounded = bounded;
+        p.special = special;
+        int64_t wanted = bounded && special ? 4 : 0;
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).polynomial, wanted);
+        EXPECT_EQ(chosen(p, {Unit::Wgmma, 227 * 1024, true}).polynomial, wanted);
+        EXPECT_EQ(chosen(p, {Unit::MmaSync, 101376, true}).polynomial, 0);
+      }
 }
 
 TEST(Groups, WhatHasNoScheduleSaysWhyAndWhatElse) {

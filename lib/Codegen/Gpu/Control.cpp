@@ -116,6 +116,7 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::UnfoldOp>([&](auto o) { return emitUnfold(o); })
       .Case<tile::BandOp>([&](auto o) { return emitBand(o); })
       .Case<tile::AnyOp>([&](auto o) { return emitAny(o); })
+      .Case<tile::Exp2Op>([&](auto o) { return emitExp2(o); })
       .Case<tile::LoadBoxOp, tile::LoadMappedOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "
                              "tile-specialize-warps first");

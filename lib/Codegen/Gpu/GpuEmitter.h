@@ -108,6 +108,10 @@ private:
   void emitTruncPairs(arith::TruncFOp op, const Slots &from, Slots &to);
   void emitExtPairs(const Slots &from, Slots &to);
 
+  //===--- Exponential.cpp --------------------------------------------------===//
+  class OffsetSum;
+  LogicalResult emitExp2(tile::Exp2Op op);
+
   //===--- Reduce.cpp -------------------------------------------------------===//
   LogicalResult emitReduce(tile::ReduceOp op);
 

@@ -23,6 +23,8 @@ func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf3
   %n1, %c1, %moved1 = tile.running_max vote %s, %m factor 0.125 : tensor<64x64xf32>, tensor<64x1xf32>
   // CHECK: tile.running_max keep
   %n2, %c2, %moved2 = tile.running_max keep %s, %m factor 0.125 : tensor<64x64xf32>, tensor<64x1xf32>
+  // CHECK: tile.running_max vote %{{.+}} factor 1.250000e-01 whole
+  %n3, %c3, %moved3 = tile.running_max vote %s, %m factor 0.125 whole : tensor<64x64xf32>, tensor<64x1xf32>
   // CHECK: tile.rescale %{{.+}} by %[[C]] if %[[MOVED]] : tensor<64x64xf32>, tensor<64x1xf32>
   %r = tile.rescale %s by %c0 if %moved0 : tensor<64x64xf32>, tensor<64x1xf32>
   // CHECK: tile.fold add %{{.+}} : tensor<64x64xf32> -> tensor<64x8xf32>

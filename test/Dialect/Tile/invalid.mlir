@@ -278,6 +278,23 @@ func.func @mask_by_numbers(%t: tensor<16x8xf32>, %p: tensor<16x8xi32>) {
 
 // -----
 
+// tile.exp2
+func.func @more_pairs_than_there_are(%t: tensor<16x8xf32>) {
+  // expected-error @+1 {{computes 0 to 8 of every 8 pairs by polynomial, not 9}}
+  %0 = tile.exp2 %t polynomial 9 : tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @no_pairs(%t: tensor<16x1xf32>) {
+  // expected-error @+1 {{takes f32 in pairs of columns}}
+  %0 = tile.exp2 %t polynomial 4 : tensor<16x1xf32>
+  return
+}
+
+// -----
+
 // tile.for_keys
 func.func @loop_without_step(%b: i64, %c: i32) {
   // expected-error @+1 {{step must be positive}}

@@ -67,6 +67,10 @@ func.func @mathematics(%a: tensor<64x32xbf16>, %b: tensor<32x16xbf16>,
   %3 = tile.mask %2, %p : tensor<64x16xf32>, tensor<64x16xi1>
   // CHECK: tile.mask %{{.+}}, %{{.+}} zero : tensor<64x16xf32>, tensor<64x16xi1>
   %4 = tile.mask %3, %p zero : tensor<64x16xf32>, tensor<64x16xi1>
+  // CHECK: tile.exp2 %{{.+}} polynomial 4 : tensor<64x16xf32>
+  %5 = tile.exp2 %4 polynomial 4 : tensor<64x16xf32>
+  // CHECK: tile.exp2 %{{.+}} polynomial 8 unbounded : tensor<64x16xf32>
+  %6 = tile.exp2 %5 polynomial 8 unbounded : tensor<64x16xf32>
   return
 }
 
