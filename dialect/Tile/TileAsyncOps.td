@@ -388,7 +388,8 @@ def Tile_AllocWordOp : Tile_Op<"alloc_word", [MemoryEffects<[MemAlloc]>]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Tile_PostTileOp : Tile_Op<"post_tile", [MemoryEffects<[MemWrite]>]> {
+def Tile_PostTileOp : Tile_Op<"post_tile", [AttrSizedOperandSegments,
+                                             MemoryEffects<[MemWrite]>]> {
   let summary = "The producer says which tile comes next; -1: none";
   let description = [{
     Seen by whoever then waits for the signal that the producer completes next.

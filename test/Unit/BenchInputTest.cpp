@@ -34,7 +34,8 @@ protected:
     return "no error";
   }
 
-  TemporaryFolder folder;
+  bundle::ScratchFolder folder{
+      (fs::temp_directory_path() / "attn-bench-input-").string()};
   bundle::Manifest manifest;
   Options options;
 };
