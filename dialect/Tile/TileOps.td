@@ -178,8 +178,8 @@ def Tile_Exp2Op : Tile_Op<"exp2", [Pure, AllTypesMatch<["value", "result"]>]> {
     2^-127 and below as 0, NaN as NaN. The others are exact to the last place but
     one, as `math.exp2`. x must be below 128, as scores against their maximum are;
     `unbounded` lifts that, and what is too large becomes infinite. When x is a
-    fused a b + c with c alike along each row, c must be whole (tile.running_max):
-    the polynomial's own offset is added to it beforehand.
+    fused a b + c with c alike along each row, c must be whole (tile.running_max)
+    or at most 2^8 in size: the polynomial's own offset is added to it beforehand.
 
     ```mlir
     %p = tile.exp2 %x polynomial 4 : tensor<64x64xf32>
