@@ -356,8 +356,9 @@ void Persister::makePosted(bool counted, tile::RedoOp redo) {
   SmallVector<Value> next =
       place(consumer, consumption, here[0], here.slice(1, positions));
   if (redo) {
-    // The parity of the queries' phase alternates from tile to tile.
-    giveVerdict(redo, here[1]);
+    // What alternates from tile to tile: the queries' slot or, with one stage of
+    // them, the parity of its phase.
+    giveVerdict(redo, several ? here[positions] : here[1]);
     work->walk([&](tile::AgainOp again) {
       again.replaceAllUsesWith(here.back());
       again.erase();
