@@ -37,8 +37,7 @@ enum class CounterSet {
   All    ///< And what warps wait for: over twenty.
 };
 
-/// The hardware counters of a device, on while it lives: to start them takes longer
-/// than most kernels.
+/// The hardware counters of a device.
 class KernelCounters {
 public:
   /// Null with `why` where nothing can be counted.

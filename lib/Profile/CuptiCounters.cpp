@@ -324,17 +324,14 @@ namespace {
 class CuptiCounters : public KernelCounters {
 public:
   CuptiCounters(runtime::Device &device, CounterSet set)
-      : api(countingApi()), device(device) {
+      : api(countingApi()), device(device), set(set) {
     Block begin;
     check(api, call(api.profilerStart, begin), "the profiler does not start");
-    void *context = currentContext();
-    ChipNameBlock chip;
-    check(api, call(api.chipName, chip), "the GPU is unknown to CUPTI");
-    std::vector<uint8_t> availability = availabilityOf(api, context);
-    run = std::make_unique<Host>(api, chip.name, availability.data(), set);
-    alone = std::make_unique<Host>(api, chip.name, availability.data(),
-                                   CounterSet::Bytes);
-    ranges = std::make_unique<Ranges>(api, context);
+    context = currentContext();
+    ChipNameBlock block;
+    check(api, call(api.chipName, block), "the GPU is unknown to CUPTI");
+    chip = block.name;
+    availability = availabilityOf(api, context);
   }
 
   std::optional<std::vector<Counters>>
@@ -351,9 +348,9 @@ public:
       byItself.push_back({[&] { device.synchronize(); }, sweep});
     }
     std::vector<Counters> counters;
-    for (const auto &values : metrics(*run, inRun))
+    for (const auto &values : metrics(set, inRun))
       counters.push_back(countersOf(values));
-    auto bytes = metrics(*alone, byItself);
+    auto bytes = metrics(CounterSet::Bytes, byItself);
     for (size_t k = 0; k < kernels; ++k) {
       const auto &itself = bytes[2 * k], &behind = bytes[2 * k + 1];
       if (itself.count(kRead))
@@ -371,12 +368,17 @@ public:
   }
 
 private:
-  /// The host's metrics of each range, in order.
-  std::vector<std::map<std::string, double>> metrics(const Host &host,
+  /// The metrics of each range, in order.
+  std::vector<std::map<std::string, double>> metrics(CounterSet which,
                                                      const std::vector<Range> &work) {
-    std::vector<uint8_t> config = host.config();
-    std::vector<uint8_t> data = ranges->dataImage(host, work.size());
-    ranges->collect(config, data, work, device);
+    Host host(api, chip, availability.data(), which);
+    // The profiler keeps pointers to both until it is off again.
+    std::vector<uint8_t> config = host.config(), data;
+    {
+      Ranges ranges(api, context);
+      data = ranges.dataImage(host, work.size());
+      ranges.collect(config, data, work, device);
+    }
     RangeCountBlock counted;
     counted.data = data.data();
     counted.bytes = data.size();
@@ -399,8 +401,10 @@ private:
 
   const Api &api;
   runtime::Device &device;
-  std::unique_ptr<Host> run, alone;
-  std::unique_ptr<Ranges> ranges;
+  CounterSet set;
+  void *context = nullptr;
+  std::string chip;
+  std::vector<uint8_t> availability;
 };
 } // namespace
 
