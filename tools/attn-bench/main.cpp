@@ -120,7 +120,8 @@ static int runSizes(const Options &options) {
   for (const auto &size : options.sizes) {
     Options one = options;
     for (const auto &[name, value] : size)
-      one.binds[name] = value;
+      if (!one.binds.emplace(name, value).second)
+        throw InputError(fmt::format("--at: {} is given by --bind as well", name));
     profile::Results results =
         runBench(one, input, *device, showProgress).results;
     tables += profile::table(results, options.kernels) + "\n";

@@ -146,7 +146,7 @@ class Ncu(unittest.TestCase):
 def bench_kernel(time, registers=40, **more):
     return {"name": "sym", "label": "matmul", "blocks": 20, "measured": time * 1.01, "registers": registers,
             "shared_bytes": 1024, "activity": {"time": time, "registers": registers, "shared_bytes": 1024},
-            "counted": {"bytes_read": 1000, "bytes_written": 24}, **more}
+            "counted": {"run_bytes_read": 1000, "run_bytes_written": 24}, **more}
 
 
 class Agreement(unittest.TestCase):
