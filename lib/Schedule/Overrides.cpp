@@ -35,9 +35,6 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
   if (s.vote == 2 && !s.persistent)
     return "vote=2 (a frozen maximum) needs persistent=1 or 2, which level "
            "specialized has: a tile that overflows is done again";
-  if (s.vote == 2 && s.queries > 1)
-    return "vote=2 (a frozen maximum) takes queries=1: what says that a tile is done "
-           "again follows one stage of queries";
   if (s.stages > 8 || s.columns > 256)
     return "at most 8 stages and 256 columns (keys a step)";
   int64_t bytes = sharedBytes(problem, s);

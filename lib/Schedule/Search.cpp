@@ -77,7 +77,9 @@ static void searchGroups(Collector &c) {
       Schedule s = base;
       s.*field = value;
       if (s.vote == 2 && !s.persistent)
-        s.vote = 1; // A frozen maximum needs persistent tiles.
+        s.vote = 1; // A frozen maximum needs persistent tiles,
+      if (s.vote == 2 && s.polynomial)
+        s.vote = 1; // and probabilities without a bound.
       c.add(s);
     }
   };

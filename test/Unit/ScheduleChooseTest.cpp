@@ -362,8 +362,7 @@ TEST(Groups, QueriesHaveOneStageOrTwo) {
   EXPECT_EQ(sharedBytes(p, two) - sharedBytes(p, one), 64 * one.groups * 64 * 2);
   EXPECT_EQ(applyOverrides("queries=3", two), "");
   EXPECT_EQ(checkGroups(p, two, 227 * 1024),
-            "turns and persistent are 0 to 2, vote and rotate are 0 or 1, queries 1 "
-            "or 2");
+            "turns, persistent and vote are 0 to 2, rotate is 0 or 1, queries 1 or 2");
   Schedule pipelined =
       chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
   pipelined.queries = 2; // Its tiles do not follow each other.
@@ -438,6 +437,9 @@ TEST(Groups, PolynomialIsAShareOfEight) {
   Schedule s = std::get<Schedule>(chooseHopper(p));
   EXPECT_EQ(applyOverrides("polynomial=8", s), "");
   EXPECT_EQ(s.polynomial, 8);
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("leaves the polynomials' range"),
+            std::string::npos);
+  s.vote = 1;
   EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
   EXPECT_EQ(applyOverrides("polynomial=9", s), "");
   EXPECT_EQ(checkGroups(p, s, 227 * 1024),
