@@ -238,6 +238,28 @@ static bundle::Kernel describeKernel(func::FuncOp program) {
   return kernel;
 }
 
+/// Smaller schedules of a level's flash kernels, tried in this order when score
+/// functions need more registers than the measured choice leaves them.
+static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) {
+  // A frozen maximum, whose producer has more to remember, is given up first.
+  static const char *const wgmma[] = {"vote=1,columns=64", "vote=1,columns=48",
+                                      "vote=1,columns=32",
+                                      "vote=1,groups=2,columns=64,stages=2",
+                                      "vote=1,groups=2,columns=32,stages=2"};
+  static const char *const mma[] = {"columns=32", "columns=16"};
+  static const char *const pipelined[] = {"columns=64", "columns=48", "columns=32",
+                                          "columns=16"};
+  if (pipeline.level == "specialized")
+    return wgmma;
+  const target::CompileTarget *target = target::findTarget(pipeline.target);
+  if (pipeline.level == "pipelined" && target &&
+      target->has(target::Feature::Wgmma))
+    return pipelined;
+  if (pipeline.level == "flash" || pipeline.level == "pipelined")
+    return mma;
+  return {};
+}
+
 /// One attempt. When the assembler runs out of registers, `tooLarge` is set and
 /// nothing is said, or, without `tooLarge`, an error is.
 static FailureOr<CompiledLevel>
@@ -323,8 +345,10 @@ compileOnce(MLIRContext &context, const spec::Module &source,
       if (found->second.spillBytes > 0 && mayNotSpill)
         return module->emitError("kernel ")
                << entry.symbol << " spills " << found->second.spillBytes
-               << " bytes of registers on " << arch
-               << "; use a smaller tile (--schedule=rows=64) or --allow-spills";
+               << " bytes of registers on " << arch << "; "
+               << (!smallerSchedules(pipeline).empty()
+                       ? "use a smaller tile (--schedule=rows=64) or --allow-spills"
+                       : "leave this level out (--levels) or use --allow-spills");
       if (!entry.resources)
         entry.resources = found->second;
     }
@@ -332,28 +356,6 @@ compileOnce(MLIRContext &context, const spec::Module &source,
     result.files[stem + "." + arch + ".cubin"] = std::move(assembly.cubin);
   }
   return result;
-}
-
-/// Smaller schedules of a level's flash kernels, tried in this order when score
-/// functions need more registers than the measured choice leaves them.
-static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) {
-  // A frozen maximum, whose producer has more to remember, is given up first.
-  static const char *const wgmma[] = {"vote=1,columns=64", "vote=1,columns=48",
-                                      "vote=1,columns=32",
-                                      "vote=1,groups=2,columns=64,stages=2",
-                                      "vote=1,groups=2,columns=32,stages=2"};
-  static const char *const mma[] = {"columns=32", "columns=16"};
-  static const char *const pipelined[] = {"columns=64", "columns=48", "columns=32",
-                                          "columns=16"};
-  if (pipeline.level == "specialized")
-    return wgmma;
-  const target::CompileTarget *target = target::findTarget(pipeline.target);
-  if (pipeline.level == "pipelined" && target &&
-      target->has(target::Feature::Wgmma))
-    return pipelined;
-  if (pipeline.level == "flash" || pipeline.level == "pipelined")
-    return mma;
-  return {};
 }
 
 /// One level with the first schedule that its registers suffice for, which

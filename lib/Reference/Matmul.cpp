@@ -29,7 +29,12 @@ static ValuePtr rounded(const ValuePtr &x, Round round, Unit unit) {
 ValuePtr attn::reference::roundOperand(DType to, const ValuePtr &x) {
   return rounded(
       x, [to](float v) { return float(roundTo(to, v)); },
-      [to](double v) { return spacing(to, v); });
+      // Levels that keep probabilities unnormalised round a multiple of them, which
+      // may lie lower between its powers of two, where the spacing is relatively
+      // wider, up to twice.
+      [to](double v) {
+        return std::fmax(spacing(to, v), std::fabs(v) * spacing(to, 1));
+      });
 }
 
 ValuePtr attn::reference::roundOperandToTf32(const ValuePtr &x) {

@@ -25,6 +25,17 @@
 using namespace mlir;
 using namespace attn;
 
+/// Whether a result of the value product keeps more bits than probabilities that
+/// were rounded to `weight`.
+static bool outlivesRounding(KernelOp op, const FlashParts &parts, Type weight) {
+  auto bits = [](Type type) { return cast<FloatType>(type).getFPMantissaWidth(); };
+  return llvm::any_of(op.getResults(), [&](Value result) {
+    Type element = cast<ShapedType>(result.getType()).getElementType();
+    return llvm::is_contained(axesOf(result), parts.out) &&
+           isa<FloatType>(element) && bits(element) > bits(weight);
+  });
+}
+
 /// Takes a positive constant factor off scores that nothing uses yet but masks:
 /// masking commutes with it, and the softmax has it in its exponent. Gives the
 /// factor.
@@ -183,6 +194,10 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   if (grouped && parts.softmax)
     online.fixed = fixedReference(parts.softmax);
   if (parts.softmax) {
+    if (outlivesRounding(op, parts, value.element))
+      online.weight = value.element;
+    online.separate = online.weight && parts.softmax.getLse() &&
+                      !parts.softmax.getLse().use_empty();
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
       sink = outer.evaluate(parts.softmax.getSink());
@@ -191,7 +206,9 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     }
     OnlineSoftmax::State start =
         grouped ? online.startFolded(*sink) : online.start(*sink);
-    inits.append({start.maximum, start.sum});
+    if (online.separate)
+      start.weights = start.sum;
+    inits.append(start.flat());
   }
 
   // The loop.
@@ -264,21 +281,22 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
 
   SmallVector<Value> next;
   Value probability = tailed, accumulator = carried[0];
+  ValueRange before = ValueRange(carried).drop_front();
   if (parts.softmax && grouped) {
     OnlineSoftmax::FoldedStep step =
-        online.stepFolded(OnlineSoftmax::State{carried[1], carried[2]}, tailed, offset);
+        online.stepFolded(OnlineSoftmax::State::from(before), tailed, offset);
     probability = step.probability;
     accumulator = tile::RescaleOp::create(p.b, loc, outType, accumulator,
                                           step.correction, step.moved);
-    next = {step.next.maximum, step.next.sum};
+    next = step.next.flat();
   } else if (parts.softmax) {
     OnlineSoftmax::Step step =
-        online.step(OnlineSoftmax::State{carried[1], carried[2]}, tailed);
+        online.step(OnlineSoftmax::State::from(before), tailed);
     probability = step.probability;
     accumulator = arith::MulFOp::create(
         p.b, loc, accumulator,
         p.expand(step.correction, s.rows, s.outColumns));
-    next = {step.next.maximum, step.next.sum};
+    next = step.next.flat();
   }
   if (elementOf(probability) != value.element)
     probability = arith::TruncFOp::create(
@@ -306,12 +324,12 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
                                                                      : perRow)
         .push_back(i);
   if (parts.softmax) {
-    OnlineSoftmax::State end{loop.getResult(1), loop.getResult(2)};
+    auto end = OnlineSoftmax::State::from(loop.getResults().drop_front());
     if (grouped)
       end = online.reduceSum(end);
     output = arith::MulFOp::create(
         p.b, loc, output,
-        p.expand(online.inverse(end.sum), s.rows, s.outColumns));
+        p.expand(online.inverse(end.divisor()), s.rows, s.outColumns));
     after.define(parts.softmax.getResult(), output);
     if (parts.softmax.getLse())
       after.define(parts.softmax.getLse(), online.logSumExp(end));

@@ -94,9 +94,15 @@ OnlineSoftmax::Step OnlineSoftmax::step(State state, Value scores) {
   step.correction = math::Exp2Op::create(
       p.b, loc, arith::SubFOp::create(p.b, loc, state.maximum, shift));
   step.probability = probability(scores, line(step.next.maximum, step.largest));
-  Value sum = tile::ReduceOp::create(p.b, loc, rowType, tile::ReduceKind::Add,
-                                     step.probability);
-  step.next.sum = math::FmaOp::create(p.b, loc, state.sum, step.correction, sum);
+  auto add = [&](Value sum, Value probabilities) -> Value {
+    Value added = tile::ReduceOp::create(p.b, loc, rowType, tile::ReduceKind::Add,
+                                         probabilities);
+    return math::FmaOp::create(p.b, loc, sum, step.correction, added);
+  };
+  Value weights = roundedToWeight(step.probability);
+  step.next.sum = add(state.sum, separate ? step.probability : weights);
+  if (separate)
+    step.next.weights = add(state.weights, weights);
   return step;
 }
 
@@ -190,18 +196,68 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
     scores = nearLargest(scores, offset, step.next.maximum, step.moved);
   step.probability = probability(
       scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)}, offset);
-  Value sum = tile::FoldOp::create(p.b, loc, state.sum.getType(),
-                                   tile::ReduceKind::Add, step.probability);
-  step.next.sum = math::FmaOp::create(p.b, loc, state.sum,
-                                      p.expand(step.correction, p.rows, 8), sum);
+  Value correction = p.expand(step.correction, p.rows, 8);
+  auto add = [&](Value sum, Value probabilities) -> Value {
+    Value added = tile::FoldOp::create(p.b, loc, sum.getType(),
+                                       tile::ReduceKind::Add, probabilities);
+    return math::FmaOp::create(p.b, loc, sum, correction, added);
+  };
+  Value weights = roundedToWeight(step.probability);
+  step.next.sum = add(state.sum, separate ? step.probability : weights);
+  if (separate)
+    step.next.weights = add(state.weights, weights);
   return step;
 }
 
 OnlineSoftmax::State OnlineSoftmax::reduceSum(State state) {
-  state.sum = tile::ReduceOp::create(p.b, p.program.getLoc(),
-                                     state.maximum.getType(),
-                                     tile::ReduceKind::Add, state.sum);
+  auto reduce = [&](Value sum) -> Value {
+    return tile::ReduceOp::create(p.b, p.program.getLoc(), state.maximum.getType(),
+                                  tile::ReduceKind::Add, sum);
+  };
+  state.sum = reduce(state.sum);
+  if (state.weights)
+    state.weights = reduce(state.weights);
   return state;
+}
+
+/// To the nearest, ties to even, on the bits of f32: half a unit less one is added,
+/// and one more where the last kept bit is set. A carry moves the exponent as it
+/// should. Below the normal range of f16 more bits are kept than f16 has, of what
+/// counts nothing beside the row's largest, about 1.
+///
+/// Not arith.truncf: it would be the same conversion as the value product's
+/// operand, which warp groups may not make before the last product is done.
+Value OnlineSoftmax::roundedToWeight(Value probability) {
+  if (!weight)
+    return probability;
+  Location loc = p.program.getLoc();
+  int64_t dropped = 24 - cast<FloatType>(weight).getFPMantissaWidth();
+  Type bitsType = typeLike(probability, p.b.getI32Type());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        p.b, loc,
+        DenseElementsAttr::get(cast<ShapedType>(bitsType),
+                               p.b.getI32IntegerAttr(static_cast<int32_t>(value))));
+  };
+  Value bits = arith::BitcastOp::create(p.b, loc, bitsType, probability);
+  Value last = arith::AndIOp::create(
+      p.b, loc, arith::ShRUIOp::create(p.b, loc, bits, constant(dropped)), constant(1));
+  Value half = arith::AddIOp::create(p.b, loc, last,
+                                     constant((int64_t(1) << (dropped - 1)) - 1));
+  Value sum = arith::AddIOp::create(p.b, loc, bits, half);
+  Value kept = arith::AndIOp::create(p.b, loc, sum, constant(-(int64_t(1) << dropped)));
+  return arith::BitcastOp::create(p.b, loc, probability.getType(), kept);
+}
+
+SmallVector<Value> OnlineSoftmax::State::flat() const {
+  SmallVector<Value> all{maximum, sum};
+  if (weights)
+    all.push_back(weights);
+  return all;
+}
+
+OnlineSoftmax::State OnlineSoftmax::State::from(ValueRange flat) {
+  return {flat[0], flat[1], flat.size() > 2 ? flat[2] : Value()};
 }
 
 Value OnlineSoftmax::inverse(Value sum) {

@@ -7,6 +7,11 @@
 // and every quantity that is compared or subtracted is formed from the same
 // rounded products: an error of rounding in the shift cancels in p / sum.
 //
+// Not where p is rounded to 16 bits for the value product: the largest p is then
+// not exactly 1, and even a row of one key would be off by that rounding. Results
+// of as few bits hide it; for wider ones (`weight`) the sum that divides is of the
+// rounded probabilities, which a row's result is then a true average by.
+//
 // A row without a live key has maximum minus infinity and sum 0; its shift is 0
 // so that 2^(-inf - 0) = 0 and no NaN arises (C2, C3). Rows of very large scores
 // take another line through the exponents, see ScoreRange.h.
@@ -28,6 +33,12 @@ public:
   struct State {
     mlir::Value maximum; ///< rows x 1 f32
     mlir::Value sum;     ///< rows x 1 f32
+    /// rows x 1 f32: of rounded probabilities; null where `sum` divides as well.
+    mlir::Value weights;
+    /// What a loop carries, in this order; null values are left out.
+    llvm::SmallVector<mlir::Value> flat() const;
+    static State from(mlir::ValueRange flat);
+    mlir::Value divisor() const { return weights ? weights : sum; }
   };
   /// exponent = slope * score - shift, of a row; rows x 1 each.
   struct Line {
@@ -51,6 +62,12 @@ public:
   /// Scores are bounded (ScoreBound.h): the maximum is the first block's, cut to
   /// this size, and not moved again.
   std::optional<double> fixed;
+
+  /// Type that probabilities are rounded to before they are summed, or null: see
+  /// above. With `separate` the sum of unrounded ones, which a log-sum-exp is made
+  /// of, is kept beside it.
+  mlir::Type weight;
+  bool separate = false;
 
   /// Before any key. `sink` (scalar or row value, natural units, or null) is a
   /// logit that takes part in the sum and has no value.
@@ -87,6 +104,7 @@ public:
 
 private:
   mlir::Value rowConstant(double value);
+  mlir::Value roundedToWeight(mlir::Value probability);
   mlir::Value nearLargest(mlir::Value scores, mlir::Value offset,
                           mlir::Value maximum, mlir::Value moved);
   ProgramBuilder &p;

@@ -49,6 +49,10 @@ Value attn::shiftOf(OpBuilder &b, Location loc, Value maximum) {
   Value usable = arith::CmpFOp::create(
       b, loc, arith::CmpFPredicate::OLE, math::AbsFOp::create(b, loc, maximum),
       constant(b, loc, maximum, kLargestMaximum));
-  return arith::SelectOp::create(b, loc, usable, maximum,
+  // Infinity less itself is NaN, which the row's sum must be, not infinite.
+  Value broken = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, maximum,
+                                       constant(b, loc, maximum, kInfinity));
+  return arith::SelectOp::create(b, loc, arith::OrIOp::create(b, loc, usable, broken),
+                                 maximum,
                                  constant(b, loc, maximum, 0));
 }

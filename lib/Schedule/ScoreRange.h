@@ -30,7 +30,8 @@ mlir::Value scaleLargest(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lar
                          double factor);
 /// Whether the maximum is finite and beyond kLargestMaximum; i1.
 mlir::Value isLarge(mlir::OpBuilder &b, mlir::Location loc, mlir::Value maximum);
-/// What is subtracted: the maximum, or 0 where it is minus infinity or large.
+/// What is subtracted: the maximum, or 0 where it is minus infinity or large. A row
+/// with a score of plus infinity is NaN throughout, as its probabilities are.
 mlir::Value shiftOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value maximum);
 
 } // namespace attn

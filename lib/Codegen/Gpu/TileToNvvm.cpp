@@ -53,8 +53,9 @@ static LogicalResult lowerProgram(OpBuilder &b, func::FuncOp program,
   kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                   b.getDenseI32ArrayAttr({threads}));
-  // One block a multiprocessor: the register budgets of the roles assume it.
-  if (program->hasAttr("tile.groups"))
+  // One block a multiprocessor is enough: the register budgets of roles assume it,
+  // and of large blocks the assembler would rather spill than fit one block fewer.
+  if (program->hasAttr("tile.groups") || threads >= 256)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   for (auto [i, argument] : llvm::enumerate(program.getArgumentTypes()))
     if (isa<tile::MapType>(argument)) {
