@@ -10,6 +10,24 @@ using namespace attn;
 using namespace attn::reference;
 using spec::DType;
 
+/// Levels that keep probabilities unnormalised round a multiple of them, which lies
+/// elsewhere between its powers of two; the spacing is relatively up to twice as
+/// wide there. Where probabilities differ this evens out over a row. Where they are
+/// all alike it does not, so a row's noise is no less than what it would be if that
+/// place were as likely anywhere: 0.54 of the widest spacing's, in the square.
+/// `widest` is that spacing, relative to the value.
+static void evenOut(const double *exact, double *noise, int64_t length,
+                    double widest) {
+  double here = 0, typical = 0;
+  for (int64_t i = 0; i < length; ++i) {
+    here += noise[i];
+    if (noise[i] > 0)
+      typical += 0.54 / 12 * square(exact[i] * widest);
+  }
+  for (int64_t i = 0; typical > here && i < length; ++i)
+    noise[i] *= typical / here;
+}
+
 template <typename Round, typename Unit>
 static ValuePtr rounded(const ValuePtr &x, Round round, Unit unit) {
   Value result = *x;
@@ -20,21 +38,20 @@ static ValuePtr rounded(const ValuePtr &x, Round round, Unit unit) {
     double exact = x->exact[i], variance = x->varianceAt(int64_t(i));
     result.model[i] = round(x->modelAt(int64_t(i)));
     result.variance[i] =
-        variance +
         quantisationNoise(exact, round(float(exact)), unit(exact), variance);
   }
+  int64_t length = x->shape.empty() ? int64_t(count) : x->shape.back();
+  for (size_t i = 0; i < count; i += size_t(length))
+    evenOut(&x->exact[i], &result.variance[i], length, unit(1));
+  for (size_t i = 0; i < count; ++i)
+    result.variance[i] += x->varianceAt(int64_t(i));
   return std::make_shared<Value>(std::move(result));
 }
 
 ValuePtr attn::reference::roundOperand(DType to, const ValuePtr &x) {
   return rounded(
       x, [to](float v) { return float(roundTo(to, v)); },
-      // Levels that keep probabilities unnormalised round a multiple of them, which
-      // may lie lower between its powers of two, where the spacing is relatively
-      // wider, up to twice.
-      [to](double v) {
-        return std::fmax(spacing(to, v), std::fabs(v) * spacing(to, 1));
-      });
+      [to](double v) { return spacing(to, v); });
 }
 
 ValuePtr attn::reference::roundOperandToTf32(const ValuePtr &x) {

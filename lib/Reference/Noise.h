@@ -34,6 +34,11 @@ inline constexpr double kFunction = square(0x1p-22);
 inline constexpr double kTanh16 = square(0x1p-11);
 inline constexpr double kTanh32 = square(0x1p-21);
 
+/// Added to a log-sum-exp by what the kernel subtracts in place of the row's
+/// maximum, which may be 2^8 too low, or that much too high where keys that a mask
+/// hides took part: two numbers of that size then cancel.
+inline constexpr double kReference = kRounding * square(8 * 0.6931471805599453);
+
 /// Added to an exponential's relative error by its argument x: a difference and
 /// a product with log2 e are rounded, and so is that constant.
 inline double argumentNoise(double x) { return square(0x1p-24 * x); }
@@ -69,8 +74,11 @@ struct AccumulationNoise {
     ofSquares = square(0x1p-24) * n / 18;
     if (!cutsOff)
       return;
-    double steps = n / 8; // Of eight terms at a time, half a unit lost in each.
-    ofSum += square(0x1p-24 * steps) / 4;
+    // Of eight terms at a time; in each half a unit of the sum is lost on average,
+    // and more where the terms are cut off as well before they are added: up to 0.8
+    // on an H200, where a large first term leaves only its last places to the rest.
+    double steps = n / 8;
+    ofSum += square(0x1p-24 * steps);
     ofSquares += square(0x1p-24 * (steps + 1)) / 2;
   }
 };

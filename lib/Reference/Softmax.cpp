@@ -204,7 +204,7 @@ static double rowVariance(const Value &s, const Value &p, int64_t first,
                               out);
   double multiple = 1 - std::min(1.0, squares); // 0 with one live key.
   return (std::isinf(total) ? total : scoresOnly) + ofSum +
-         kFunction * multiple + 8 * kRounding * square(lse);
+         kFunction * multiple + 8 * kRounding * square(lse) + kReference;
 }
 
 ValuePtr attn::reference::softmaxRows(const ValuePtr &scores, const Value *sink,
