@@ -55,11 +55,30 @@ std::pair<int, int> attn::spec::lineAndColumn(const std::string &text,
   return {line, static_cast<int>(offset - first) + 1};
 }
 
+/// `text` with bytes that a terminal would act on written as \xNN: controls,
+/// DEL, and the UTF-8 form of U+0080 to U+009F, of which U+009B is an escape.
+static std::string escaped(const std::string &text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned char c = text[i];
+    unsigned char next = i + 1 < text.size() ? text[i + 1] : 0;
+    bool wide = c == 0xC2 && next >= 0x80 && next < 0xA0;
+    if (c < 32 || c == 127 || wide)
+      out += fmt::format("\\x{:02x}", wide ? next : c);
+    else
+      out += text[i];
+    i += wide;
+  }
+  return out;
+}
+
 std::string attn::spec::render(const Module &module,
                                const Diagnostic &diagnostic) {
+  if (diagnostic.id == "unreadable-file") // There is no place to point at.
+    return fmt::format("error: {}\n", escaped(diagnostic.message));
   auto [line, column] = lineAndColumn(module.text, diagnostic.span.begin);
-  std::string out = fmt::format("{}:{}:{}: error: {}\n", module.path, line,
-                                column, diagnostic.message);
+  std::string out = fmt::format("{}:{}:{}: error: {}\n", escaped(module.path),
+                                line, column, escaped(diagnostic.message));
   size_t first = std::min<size_t>(diagnostic.span.begin, module.text.size()) -
                  (column - 1);
   size_t last = module.text.find('\n', first);
@@ -70,7 +89,9 @@ std::string attn::spec::render(const Module &module,
   std::string caret;
   for (size_t i = 0; i < source.size(); ++i) {
     unsigned char c = source[i];
-    if (c < 32 && c != '\t')
+    unsigned char before = i ? source[i - 1] : 0;
+    if ((c < 32 && c != '\t') || c == 127 ||
+        (c >= 0x80 && c < 0xA0 && before == 0xC2))
       source[i] = '?';
     if (i + 1 < static_cast<size_t>(column))
       caret += c == '\t' ? '\t' : ' ';
@@ -87,7 +108,7 @@ std::string attn::spec::render(const Module &module,
   out += "  " + source + "\n  " + caret + "\n";
   if (diagnostic.fix)
     out += diagnostic.fix->empty() ? "  fix: remove it\n"
-                                   : fmt::format("  fix: {}\n", *diagnostic.fix);
+                                   : fmt::format("  fix: {}\n", escaped(*diagnostic.fix));
   return out;
 }
 

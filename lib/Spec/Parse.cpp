@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <set>
 #include <sstream>
 
@@ -64,9 +65,13 @@ ParseResult attn::spec::parse(std::string path, std::string text,
 }
 
 ParseResult attn::spec::parseFile(const std::string &path, const Binds &binds) {
+  std::stringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+    return parse("<stdin>", text.str(), binds);
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
   if (file)
     text << file.rdbuf();
   if (!file || file.bad() || (text.fail() && !file.eof() && file.peek() != EOF)) {
@@ -74,7 +79,7 @@ ParseResult attn::spec::parseFile(const std::string &path, const Binds &binds) {
     result.module.path = path;
     result.diagnostics.push_back(
         {"unreadable-file",
-         fmt::format("cannot read the file: {}",
+         fmt::format("cannot open '{}': {}", path,
                      errno ? std::strerror(errno) : "not a regular file"),
          {},
          std::nullopt});

@@ -5,8 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 using namespace attn;
 using namespace attn::bench;
@@ -137,7 +139,8 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", options.threads,
                  "threads of the CPU target (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(
+          1, std::max(64, 4 * int(std::thread::hardware_concurrency()))));
   app.add_flag("--tf32", options.tf32,
                "compile f32 matmuls of a spec to tf32 instructions");
   app.add_option("--schedule", options.schedule,

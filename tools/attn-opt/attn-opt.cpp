@@ -152,6 +152,7 @@ int main(int argc, char **argv) {
     return fail("target cpu has no PTX; use --target=sm_80 or --emit=llvm");
 
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(!isAttn); // Who wrote a spec wrote no IR.
   context.loadAllAvailableDialects();
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
@@ -171,6 +172,8 @@ int main(int argc, char **argv) {
       parsed = attn::spec::parseFile(options.input, binds);
     }
     if (!parsed.ok()) {
+      if (parsed.diagnostics.front().id == "unreadable-file")
+        llvm::errs() << "attn-opt: ";
       llvm::errs() << attn::spec::render(parsed);
       return 1;
     }

@@ -32,7 +32,7 @@ using namespace mlir;
 namespace cl = llvm::cl;
 
 static cl::opt<std::string> input(cl::Positional, cl::Required,
-                                  cl::desc("<spec.attn>"));
+                                  cl::desc("<spec.attn, or - for standard input>"));
 static cl::opt<std::string> output("o", cl::desc("Folder of the bundle"),
                                    cl::value_desc("dir"), cl::Required);
 static cl::list<std::string> targets("targets", cl::CommaSeparated,
@@ -133,13 +133,26 @@ int main(int argc, char **argv) {
   cl::SetVersionPrinter([](raw_ostream &out) {
     out << "attnc 0.1.0 (LLVM " << LLVM_VERSION_STRING << ")\n";
   });
+  // --help shows these; --help-hidden also what LLVM and MLIR bring along.
+  static cl::OptionCategory own("attnc options");
+  [](auto &...options) {
+    (options.addCategory(own), ...);
+  }(input, output, targets, levels, bind, archs, schedule, schedules, tf32,
+    timeline, allowSpills, timings, quiet);
+  for (auto &[name, option] : cl::getRegisteredOptions())
+    if (option->Categories[0] != &own &&
+        option->Categories[0]->getName() != "Generic Options" &&
+        option->getOptionHiddenFlag() == cl::NotHidden)
+      option->setHiddenFlag(cl::Hidden);
   cl::ParseCommandLineOptions(
       argc, argv,
       "attnc - compiles an attention spec into a bundle of kernels\n\n"
       "Examples:\n"
       "  attnc kernels/causal.attn -o out/causal\n"
       "  attnc kernels/causal.attn -o out/c64 --targets=sm_80 "
-      "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n");
+      "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n\n"
+      "Exit code: 0 all well, 1 the spec or the bundle could not be read, "
+      "compiled or written, 2 wrong usage.\n");
 
   attn::spec::Binds binds;
   for (const std::string &item : bind) {
@@ -151,6 +164,8 @@ int main(int argc, char **argv) {
   }
   attn::spec::ParseResult parsed = attn::spec::parseFile(input, binds);
   if (!parsed.ok()) {
+    if (parsed.diagnostics.front().id == "unreadable-file")
+      llvm::errs() << "attnc: ";
     llvm::errs() << attn::spec::render(parsed);
     return 1;
   }
