@@ -69,9 +69,11 @@ static Watch &watch() {
   return *one;
 }
 
-OnInterrupt::OnInterrupt(std::function<void()> undo) {
+OnInterrupt::OnInterrupt(std::function<void()> undo,
+                         const std::function<void()> &begin) {
   Watch &w = watch();
-  std::lock_guard<std::mutex> lock(w.mutex);
+  std::lock_guard<std::mutex> lock(w.mutex); // A signal waits for it.
+  begin();
   place = w.undo.insert(w.undo.end(), std::move(undo));
 }
 

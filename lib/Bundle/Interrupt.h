@@ -13,7 +13,9 @@ namespace attn::bundle {
 /// when the first object was made stays so.
 class OnInterrupt {
 public:
-  explicit OnInterrupt(std::function<void()> undo);
+  /// Throws what `begin` throws; then there is nothing to undo.
+  explicit OnInterrupt(std::function<void()> undo,
+                       const std::function<void()> &begin = [] {});
   ~OnInterrupt();
   OnInterrupt(const OnInterrupt &) = delete;
   OnInterrupt &operator=(const OnInterrupt &) = delete;

@@ -13,12 +13,10 @@
 
 using namespace attn::bundle;
 
-static std::string makeFolder(const std::string &prefix) {
-  std::string folder = prefix + "XXXXXX"; // mkdtemp's wild cards.
+static void make(std::string &folder) {
   if (!mkdtemp(folder.data()))
     throw std::runtime_error(fmt::format("cannot make a folder {}: {}", folder,
                                          std::strerror(errno)));
-  return folder;
 }
 
 static void remove(const std::string &folder) {
@@ -30,7 +28,8 @@ static void remove(const std::string &folder) {
 }
 
 ScratchFolder::ScratchFolder(const std::string &prefix)
-    : folder(makeFolder(prefix)), interrupted([path = folder] { remove(path); }) {}
+    : folder(prefix + "XXXXXX"), // mkdtemp's wild cards.
+      interrupted([this] { remove(folder); }, [this] { make(folder); }) {}
 
 ScratchFolder::~ScratchFolder() { remove(folder); }
 
