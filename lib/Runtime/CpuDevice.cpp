@@ -1,5 +1,6 @@
 //===- CpuDevice.cpp - kernels from a shared object, on all cores ---------===//
 
+#include "lib/Bundle/Signature.h"
 #include "lib/Runtime/Device.h"
 #include "lib/Runtime/ThreadPool.h"
 
@@ -64,13 +65,28 @@ public:
   }
   ~CpuCode() override { dlclose(handle); }
 
-  std::unique_ptr<Function> function(const bundle::Kernel &kernel) override {
+  std::unique_ptr<Function> function(const bundle::Program &program,
+                                     const bundle::Level &level,
+                                     const bundle::Kernel &kernel) override {
     auto body = reinterpret_cast<ThreadPool::Body>(
         dlsym(handle, kernel.symbol.c_str()));
     if (!body)
       throw DeviceError(fmt::format("'{}' lacks kernel {}; the bundle is "
                                     "broken, make it again with attnc",
                                     path, kernel.symbol));
+    auto made = static_cast<const char *>(
+        dlsym(handle, bundle::signatureSymbol(kernel).c_str()));
+    if (!made)
+      throw DeviceError(fmt::format("'{}' does not say what arguments kernel {} "
+                                    "takes; make the bundle again with the attnc "
+                                    "of this build",
+                                    path, kernel.symbol));
+    std::string differs = bundle::signatureMismatch(
+        made, bundle::signature(program, level, kernel));
+    if (!differs.empty())
+      throw DeviceError(fmt::format("the code of kernel {} is not what its manifest "
+                                    "describes: {}; make the bundle again with attnc",
+                                    kernel.symbol, differs));
     return std::make_unique<CpuFunction>(pool, body);
   }
   std::string kind() const override { return "so"; }

@@ -36,6 +36,10 @@ static std::string load(Driver &driver) {
            "; install a newer one or use --target=cpu";
   ATTN_CUDA_ENTRY_POINTS(ATTN_FIND)
 #undef ATTN_FIND
+#define ATTN_FIND_OPTIONAL(member, name, arguments)                            \
+  driver.member = reinterpret_cast<Result(*) arguments>(dlsym(library, name));
+  ATTN_CUDA_OPTIONAL_ENTRY_POINTS(ATTN_FIND_OPTIONAL)
+#undef ATTN_FIND_OPTIONAL
   if (Result result = driver.init(0))
     return fmt::format("the CUDA driver does not start: {}; check that the "
                        "GPU is visible to this process or use --target=cpu",

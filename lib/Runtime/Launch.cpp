@@ -311,7 +311,7 @@ Plan::Plan(Device &device, const bundle::Program &program,
     if (kernel.persistent && device.info().multiprocessors > 0)
       step.blocks = std::min<int64_t>(
           step.blocks, device.info().multiprocessors * kernel.persistent);
-    step.function = loaded->function(kernel);
+    step.function = loaded->function(program, level, kernel);
     steps.push_back(std::move(step));
   }
   if (!scratch)
