@@ -1,7 +1,7 @@
 //===- CudaDevice.cpp - kernels on a CUDA GPU -----------------------------===//
 
+#include "lib/Runtime/BundleError.h"
 #include "lib/Runtime/CudaDriver.h"
-#include "lib/Runtime/Device.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,7 +81,7 @@ public:
                                      const bundle::Kernel &shape) override {
     cuda::Kernel kernel = nullptr;
     if (driver.moduleFunction(&kernel, module, shape.symbol.c_str()) != 0)
-      throw DeviceError(fmt::format("the bundle's code lacks kernel {}; make "
+      throw BundleError(fmt::format("the bundle's code lacks kernel {}; make "
                                     "the bundle again with attnc",
                                     shape.symbol));
     checkParameters(shape, kernel);
@@ -119,7 +119,7 @@ private:
     if (!driver.parameterInfo)
       return;
     auto differs = [&](const std::string &how) {
-      return DeviceError(fmt::format("the code of kernel {} is not what its manifest "
+      return BundleError(fmt::format("the code of kernel {} is not what its manifest "
                                      "describes: {}; make the bundle again with attnc",
                                      shape.symbol, how));
     };
@@ -432,11 +432,11 @@ std::shared_ptr<Code> CudaDevice::load(const bundle::Level &level,
     log = fmt::format("{}: {}", file->second, log);
   }
   if (log.empty())
-    throw DeviceError(fmt::format(
+    throw BundleError(fmt::format(
         "level {} has neither PTX nor a cubin for {}; make the bundle again "
         "with attnc",
         level.name, facts.name));
-  throw DeviceError(fmt::format("the driver rejects {}", log));
+  throw BundleError(fmt::format("the driver rejects {}", log));
 }
 
 std::unique_ptr<Device> attn::runtime::openCuda(int ordinal) {

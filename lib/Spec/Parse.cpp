@@ -74,7 +74,7 @@ ParseResult attn::spec::parseFile(const std::string &path, const Binds &binds) {
     result.module.path = path;
     result.diagnostics.push_back(
         {"unreadable-file",
-         fmt::format("cannot read the file: {}",
+         fmt::format("cannot open '{}': {}", path,
                      errno ? std::strerror(errno) : "not a regular file"),
          {},
          std::nullopt});

@@ -34,7 +34,9 @@ static constexpr const char *kOverview =
     "  attn-opt kernels/causal.attn --level=pipelined --target=sm_80 --emit=ptx\n"
     "  attn-opt kernels/causal.attn --level=specialized --target=sm_90a --emit=tile\n"
     "  attn-opt kernels/causal.attn --attn-insert-copies --attn-isolate-ops\n"
-    "  attn-opt dump.mlir --tile-split-key-loop           go on from a dump\n";
+    "  attn-opt dump.mlir --tile-split-key-loop           go on from a dump\n\n"
+    "Exit code: 0 all well, 1 the spec or IR is wrong or a pass failed, 2 wrong\n"
+    "usage, no such input, or output that cannot be written.\n";
 
 namespace {
 struct Options {
@@ -110,7 +112,8 @@ int main(int argc, char **argv) {
   registerDefaultTimingManagerCLOptions();
   MlirOptMainConfig::registerCLOptions(registry);
   cl::SetVersionPrinter([](raw_ostream &out) { out << kVersion << "\n"; });
-  cl::ParseCommandLineOptions(argc, argv, kOverview);
+  if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
+    return 2;
 
   bool isAttn = options.attnInput ||
                 llvm::StringRef(options.input).ends_with(".attn");
@@ -152,6 +155,8 @@ int main(int argc, char **argv) {
     return fail("target cpu has no PTX; use --target=sm_80 or --emit=llvm");
 
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  if (isAttn) // A user of specs has no use for the IR around an error.
+    context.printOpOnDiagnostic(false);
   context.loadAllAvailableDialects();
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
@@ -170,6 +175,8 @@ int main(int argc, char **argv) {
     } else {
       parsed = attn::spec::parseFile(options.input, binds);
     }
+    if (!parsed.ok() && parsed.diagnostics.front().id == "unreadable-file")
+      return fail(attn::spec::printable(parsed.diagnostics.front().message));
     if (!parsed.ok()) {
       llvm::errs() << attn::spec::render(parsed);
       return 1;
@@ -180,8 +187,8 @@ int main(int argc, char **argv) {
           }))
         return fail("--bind: no kernel has an axis '" + name + "'");
     sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBufferCopy(parsed.module.text,
-                                             parsed.module.path),
+        llvm::MemoryBuffer::getMemBufferCopy(
+            attn::spec::maskControls(parsed.module.text), parsed.module.path),
         llvm::SMLoc());
     module = attn::importModule(parsed.module, context);
     if (failed(verify(*module)))

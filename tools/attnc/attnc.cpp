@@ -31,41 +31,56 @@
 using namespace mlir;
 namespace cl = llvm::cl;
 
+static cl::OptionCategory category("attnc options");
+
 static cl::opt<std::string> input(cl::Positional, cl::Required,
-                                  cl::desc("<spec.attn>"));
+                                  cl::desc("<spec.attn or ->"),
+                                  cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Folder of the bundle"),
-                                   cl::value_desc("dir"), cl::Required);
+                                   cl::value_desc("dir"), cl::Required,
+    cl::cat(category));
 static cl::list<std::string> targets("targets", cl::CommaSeparated,
-                                     cl::desc("cpu, sm_80, sm_90a (default: cpu,sm_80)"));
+                                     cl::desc("cpu, sm_80, sm_90a (default: cpu,sm_80)"),
+    cl::cat(category));
 static cl::list<std::string>
     levels("levels", cl::CommaSeparated,
-           cl::desc("Levels, or all (default: all of each target)"));
+           cl::desc("Levels, or all (default: all of each target)"),
+    cl::cat(category));
 static cl::list<std::string> bind("bind", cl::CommaSeparated,
-                                  cl::desc("Lengths of axes, such as D=64"));
+                                  cl::desc("Lengths of axes, such as D=64"),
+    cl::cat(category));
 static cl::list<std::string>
     archs("cubin", cl::CommaSeparated,
           cl::desc("Also assemble cubins, such as sm_80,sm_90 (default sm_80; "
-                   "none: PTX only)"));
+                   "none: PTX only)"),
+          cl::cat(category));
 static cl::list<std::string> schedule(
     "schedule",
     cl::desc("Overrides for flash kernels: rows=N,columns=N,warps=N,stages=N, or "
              "default. Given several times: the first is what runs, the others "
-             "are variants for attn-bench --tune"));
+             "are variants for attn-bench --tune"),
+    cl::cat(category));
 static cl::opt<std::string> schedules(
     "schedules", cl::value_desc("A;B;...|search"),
     cl::desc("Variants beside what runs: overrides separated by semicolons, or "
-             "search for the neighbours of the compiler's choice"));
+             "search for the neighbours of the compiler's choice"),
+    cl::cat(category));
 static cl::opt<bool> tf32("tf32",
-                          cl::desc("Let f32 matmuls round operands to tf32"));
+                          cl::desc("Let f32 matmuls round operands to tf32"),
+    cl::cat(category));
 static cl::opt<bool> timeline(
     "timeline", cl::desc("Also make each GPU level's attention kernels such that "
                          "they record their phases, for attn-bench --timeline "
-                         "(default target then: sm_80)"));
+                         "(default target then: sm_80)"),
+    cl::cat(category));
 static cl::opt<bool> allowSpills("allow-spills",
-                                 cl::desc("Accept kernels that spill registers"));
+                                 cl::desc("Accept kernels that spill registers"),
+    cl::cat(category));
 static cl::opt<bool> timings("timings",
-                             cl::desc("Print the time each level took"));
-static cl::opt<bool> quiet("quiet", cl::desc("No progress"));
+                             cl::desc("Print the time each level took"),
+    cl::cat(category));
+static cl::opt<bool> quiet("quiet", cl::desc("No progress"),
+    cl::cat(category));
 
 static int fail(const llvm::Twine &text, int status = 2) {
   llvm::errs() << "attnc: error: " << text << "\n";
@@ -133,13 +148,19 @@ int main(int argc, char **argv) {
   cl::SetVersionPrinter([](raw_ostream &out) {
     out << "attnc 0.1.0 (LLVM " << LLVM_VERSION_STRING << ")\n";
   });
-  cl::ParseCommandLineOptions(
-      argc, argv,
+  cl::HideUnrelatedOptions(category); // LLVM's stand in --help-hidden.
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
       "attnc - compiles an attention spec into a bundle of kernels\n\n"
       "Examples:\n"
       "  attnc kernels/causal.attn -o out/causal\n"
       "  attnc kernels/causal.attn -o out/c64 --targets=sm_80 "
-      "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n");
+      "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n"
+      "  generate-a-spec | attnc - -o out/mine --targets=cpu\n\n"
+      "Exit code: 0 the bundle is made, 1 the spec is wrong or cannot be compiled\n"
+      "or written, 2 wrong usage or no such input.\n",
+          &llvm::errs()))
+    return 2;
 
   attn::spec::Binds binds;
   for (const std::string &item : bind) {
@@ -149,7 +170,17 @@ int main(int argc, char **argv) {
       return fail("--bind takes AXIS=LENGTH, not '" + item + "'");
     binds[name.str()] = length;
   }
-  attn::spec::ParseResult parsed = attn::spec::parseFile(input, binds);
+  attn::spec::ParseResult parsed;
+  if (input == "-") {
+    auto text = llvm::MemoryBuffer::getSTDIN();
+    if (!text)
+      return fail("cannot read standard input: " + text.getError().message());
+    parsed = attn::spec::parse("<stdin>", (*text)->getBuffer().str(), binds);
+  } else {
+    parsed = attn::spec::parseFile(input, binds);
+  }
+  if (!parsed.ok() && parsed.diagnostics.front().id == "unreadable-file")
+    return fail(attn::spec::printable(parsed.diagnostics.front().message));
   if (!parsed.ok()) {
     llvm::errs() << attn::spec::render(parsed);
     return 1;
@@ -221,8 +252,8 @@ int main(int argc, char **argv) {
   context.loadAllAvailableDialects();
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(parsed.module.text,
-                                           parsed.module.path),
+      llvm::MemoryBuffer::getMemBufferCopy(
+          attn::spec::maskControls(parsed.module.text), parsed.module.path),
       llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
 
