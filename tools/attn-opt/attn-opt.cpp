@@ -3,6 +3,7 @@
 #include "lib/Import/Import.h"
 #include "lib/Pipelines/Compile.h"
 #include "lib/Spec/Parse.h"
+#include "tools/HideOptions.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -99,6 +100,9 @@ static bool parseBinds(ArrayRef<std::string> list, attn::spec::Binds &binds,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // Before MLIR and the tool add their options: what is there now is of LLVM's code
+  // generators, and stands in --help-hidden.
+  attn::hideOptions();
   attn::registerAllAttnPasses();
   registerTransformsPasses();
 

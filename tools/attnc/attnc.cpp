@@ -11,6 +11,7 @@
 #include "lib/Pipelines/Variants.h"
 #include "lib/Target/Targets.h"
 #include "lib/Spec/Parse.h"
+#include "tools/HideOptions.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -148,7 +149,7 @@ int main(int argc, char **argv) {
   cl::SetVersionPrinter([](raw_ostream &out) {
     out << "attnc 0.1.0 (LLVM " << LLVM_VERSION_STRING << ")\n";
   });
-  cl::HideUnrelatedOptions(category); // LLVM's stand in --help-hidden.
+  attn::hideOptions(&category);
   if (!cl::ParseCommandLineOptions(
           argc, argv,
       "attnc - compiles an attention spec into a bundle of kernels\n\n"
