@@ -124,8 +124,11 @@ private:
                                      shape.symbol, how));
     };
     size_t count = 0, offset = 0, bytes = 0;
-    while (driver.parameterInfo(kernel, count, &offset, &bytes) == 0)
+    cuda::Result result;
+    while ((result = driver.parameterInfo(kernel, count, &offset, &bytes)) == 0)
       ++count;
+    if (result != cuda::kInvalidValue) // No word on what lies behind the last.
+      return;
     if (count != shape.args.size())
       throw differs(fmt::format("it takes {} arguments, the manifest lists {}", count,
                                 shape.args.size()));

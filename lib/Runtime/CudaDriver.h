@@ -23,6 +23,7 @@ using Stream = struct StreamTag *;
 using EventHandle = struct EventTag *;
 
 // CUresult
+inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNoBinaryForGpu = 209;
 
