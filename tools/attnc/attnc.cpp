@@ -327,8 +327,11 @@ int main(int argc, char **argv) {
           }
         }
       manifest.programs.push_back(program);
-      attn::bundle::writeFileAtomically(made + "/" + kernel.name + ".h",
-                                        attn::bundle::launcherHeader(program));
+      if (llvm::any_of(program.levels, [](const attn::bundle::Level &level) {
+            return level.target != "cpu"; // The header launches on GPUs.
+          }))
+        attn::bundle::writeFileAtomically(made + "/" + kernel.name + ".h",
+                                          attn::bundle::launcherHeader(program));
     }
     if (progress)
       llvm::errs() << "\r\033[K";
