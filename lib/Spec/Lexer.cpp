@@ -107,6 +107,35 @@ struct Lexer {
         tokens.push_back(token);
         return true;
       }
+    if (peek() == '/' && (peek(1) == '/' || peek(1) == '*')) {
+      uint32_t begin = at;
+      bool block = peek(1) == '*';
+      uint32_t after = at + 2;
+      while (after < text.size() && text[after] == ' ')
+        ++after;
+      bool quotient = after < text.size() && isDigit(text[after]);
+      size_t close = block ? text.find("*/", at + 2) : text.find('\n', at);
+      diagnostics.report("foreign-comment", {begin, begin + 2},
+                         block ? "a comment starts with '#' and ends with the line"
+                               : "a comment starts with '#'; for a rounded "
+                                 "quotient of integers write '/'",
+                         block || quotient ? std::nullopt
+                                           : std::optional<std::string>("#"));
+      at = close == std::string::npos ? text.size() : close + (block ? 2 : 0);
+      return true;
+    }
+    if (peek() == '%') {
+      uint32_t begin = at++;
+      diagnostics.report("foreign-operator", {begin, at},
+                         "'%' is not in the language, which has no remainder; for "
+                         "integers write x - y * (x / y), where '/' rounds down");
+      Token token;
+      token.kind = Token::Punct;
+      token.span = {begin, at};
+      token.text = "/";
+      tokens.push_back(token);
+      return true;
+    }
     if (peek() == '!' && peek(1) != '=') {
       uint32_t begin = at++;
       diagnostics.report("foreign-operator", {begin, at},
@@ -153,7 +182,7 @@ struct Lexer {
           auto foreign = [&](char d) {
             return d != '\n' && d != ' ' && d != '\t' && d != '\r' &&
                    !isLetter(d) && !isDigit(d) && d != '#' && d != '!' &&
-                   kOne.find(d) == std::string::npos;
+                   d != '%' && kOne.find(d) == std::string::npos;
           };
           while (at < text.size() && foreign(peek()))
             ++at;

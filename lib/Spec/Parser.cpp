@@ -254,8 +254,17 @@ struct Parser {
       return e;
     }
     if (token.kind != Token::Word || is("and") || is("or") || is("not") ||
-        is("kernel") || is("where"))
+        is("kernel") || is("where")) {
+      if (is("where") && at + 1 < tokens.size() && tokens[at + 1].text == "(") {
+        diagnostics.report("where-function", token.span,
+                           "'where' describes axes; to choose between two values "
+                           "write select(condition, x, y), to drop scores "
+                           "mask(s, condition)",
+                           "select");
+        throw Recover{};
+      }
       fail("expected-expression", "an expression");
+    }
     e.text = token.text;
     take();
     if (is("(")) {
@@ -287,12 +296,13 @@ struct Parser {
                      tokens[at + 1].text == "=";
       if (keyword) {
         Name word = name("expected-name", "a name");
-        take();
+        Span equals = take().span;
         for (auto &[other, value] : call.keywords)
           if (other.text == word.text)
             diagnostics.report("keyword-repeated", word.span,
                                fmt::format("'{}' is given twice", word.text));
         call.keywords.emplace_back(word, expr());
+        call.keywords.back().second.equals = equals;
       } else {
         SyntaxExpr value = expr();
         if (!call.keywords.empty())
@@ -309,6 +319,14 @@ struct Parser {
   // Kernels
   //===--------------------------------------------------------------------===//
 
+  /// Reports a form that the language is to have and has not yet.
+  void refuse(const Name &word) {
+    if (std::optional<std::string> text = notYet(word.text)) {
+      diagnostics.report("not-yet", word.span, *text);
+      throw Recover{};
+    }
+  }
+
   SyntaxParam param() {
     SyntaxParam p;
     p.name = name("expected-name", "a name");
@@ -316,12 +334,15 @@ struct Parser {
       fail("expected-colon", "':' and a type");
     take();
     p.type.dtype = name("expected-type", "a type such as bf16[B, H, M, D]");
+    refuse(p.type.dtype);
     if (is("[")) {
       p.type.tensor = true;
       open("[", "expected-axis", "'['");
       while (!is("]")) {
         p.type.axes.push_back(
             name("expected-axis", "an axis name such as B"));
+        if (!is(",") && !is("]"))
+          refuse(p.type.axes.back());
         if (!accept(","))
           break;
       }
@@ -382,6 +403,8 @@ struct Parser {
         break; // A trailing comma.
       SyntaxWhere clause;
       clause.axis = name("expected-axis", "an axis name such as D");
+      if (!is("=") && !is("=="))
+        refuse(clause.axis);
       if (is("==")) {
         diagnostics.report("equality-for-binding", peek().span,
                            "a binding is written with one '='", "=");
