@@ -311,8 +311,9 @@ struct KernelChecker {
                                        result.name));
       else if (local < 0 && !scope.isBroken(result.name))
         diagnostics.report("result-undefined", result.span,
-                           fmt::format("the body never assigns '{}'",
-                                       result.name),
+                           fmt::format("the body never assigns '{}'; write {} = "
+                                       "... in it",
+                                       result.name, result.name),
                            nearest(result.name, scope.localNames()));
       else if (local >= 0 && declared)
         matchResult(result, kernel.locals[local].type);

@@ -155,6 +155,17 @@ bool ExprChecker::count(const SyntaxExpr &syntax, size_t least, size_t most,
                         const char *usage) {
   if (syntax.children.size() >= least && syntax.children.size() <= most)
     return true;
+  // The axis without its over=.
+  if (syntax.children.size() == most + 1 && !keyword(syntax, "over") &&
+      (syntax.text == "matmul" || syntax.text == "softmax")) {
+    const SyntaxExpr &last = syntax.children.back();
+    if (last.kind == SyntaxExpr::NameRef && kernel.findAxis(last.text) >= 0) {
+      diagnostics.report("missing-over", last.span,
+                         fmt::format("'{}' is written {}", syntax.text, usage),
+                         "over=" + last.text);
+      return false;
+    }
+  }
   diagnostics.report("argument-count", syntax.span,
                      fmt::format("'{}' is written {}, not with {} plain "
                                  "argument{}",
@@ -172,7 +183,9 @@ static bool isForeignOver(const std::string &word) {
 bool ExprChecker::keywords(const SyntaxExpr &syntax,
                            const std::vector<std::string> &known) {
   bool good = true;
-  for (auto &[word, value] : syntax.keywords)
+  for (auto &keyword : syntax.keywords) {
+    const Name &word = keyword.first;
+    const SyntaxExpr &value = keyword.second;
     if (std::find(known.begin(), known.end(), word.text) == known.end()) {
       good = false;
       if (std::optional<std::string> text = notYet(word.text)) {
@@ -200,6 +213,7 @@ bool ExprChecker::keywords(const SyntaxExpr &syntax,
                                      word.text),
                          nearest(word.text, known));
     }
+  }
   return good;
 }
 
@@ -572,6 +586,13 @@ std::unique_ptr<Expr> ExprChecker::call(const SyntaxExpr &syntax) {
 std::unique_ptr<Expr> ExprChecker::function(const SyntaxExpr &syntax, Op op) {
   bool two = op == Op::Min || op == Op::Max;
   std::string usage = two ? syntax.text + "(x, y)" : syntax.text + "(x)";
+  if (two && (syntax.children.size() == 1 || keyword(syntax, "over"))) {
+    diagnostics.report("reduction", syntax.span,
+                       fmt::format("'{0}' is written {0}(x, y), element by element; "
+                                   "the reductions are matmul and softmax",
+                                   syntax.text));
+    return nullptr;
+  }
   if (!keywords(syntax, {}) || !count(syntax, two ? 2 : 1, two ? 2 : 1,
                                       usage.c_str()))
     return nullptr;
@@ -740,7 +761,7 @@ bool ExprChecker::isProbabilities(const Expr &e) const {
 std::unique_ptr<Expr> ExprChecker::matmul(const SyntaxExpr &syntax) {
   bool good = keywords(syntax, {"over"}) &
               count(syntax, 2, 2, "matmul(a, b, over=AXIS)");
-  int axis = over(syntax);
+  int axis = good || keyword(syntax, "over") ? over(syntax) : -1;
   if (!good)
     return nullptr;
   ExprPtr a = check(syntax.children[0]), b = check(syntax.children[1]);
@@ -902,7 +923,7 @@ std::unique_ptr<Expr> ExprChecker::mask(const SyntaxExpr &syntax) {
 std::unique_ptr<Expr> ExprChecker::softmax(const SyntaxExpr &syntax) {
   bool good = keywords(syntax, {"over", "sink"}) &
               count(syntax, 1, 1, "softmax(s, over=AXIS)");
-  int axis = over(syntax);
+  int axis = good || keyword(syntax, "over") ? over(syntax) : -1;
   if (!good)
     return nullptr;
   ExprPtr s = check(syntax.children[0]);

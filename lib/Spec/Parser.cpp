@@ -276,6 +276,12 @@ struct Parser {
       e.kind = SyntaxExpr::Index;
       open("[", "expected-expression", "'['");
       while (!is("]")) {
+        if (is(":")) {
+          diagnostics.report("slice", peek().span,
+                             "there are no slices; write an index for each axis, "
+                             "or the bare name for the whole tensor");
+          throw Recover{};
+        }
         e.children.push_back(expr());
         if (!accept(","))
           break;
@@ -339,6 +345,11 @@ struct Parser {
       p.type.tensor = true;
       open("[", "expected-axis", "'['");
       while (!is("]")) {
+        if (peek().kind == Token::Int)
+          fail("expected-axis",
+               fmt::format("an axis name such as D, which the where clause binds: "
+                           "where D = {}",
+                           peek().integer));
         p.type.axes.push_back(
             name("expected-axis", "an axis name such as B"));
         if (!is(",") && !is("]"))
@@ -347,6 +358,8 @@ struct Parser {
           break;
       }
       close("]", "',' or ']'");
+    } else if (is("(") || is("<")) {
+      fail("axes-brackets", "the axes in square brackets: bf16[B, H, M, D]", "[");
     }
     return p;
   }
@@ -423,9 +436,49 @@ struct Parser {
     } while (accept(","));
   }
 
+  /// Statements of other languages, with ours.
+  void foreignStatement() {
+    const Token &first = peek();
+    if (first.kind != Token::Word || at + 1 >= tokens.size())
+      return;
+    const Token &second = tokens[at + 1];
+    bool assigned = second.kind == Token::Punct &&
+                    (second.text == "=" || second.text == ",");
+    if (assigned)
+      return;
+    static const std::pair<const char *, const char *> kWords[] = {
+        {"return", "nothing is returned: a result is the last value assigned to "
+                   "its name"},
+        {"for", "there are no loops: operations run over whole axes"},
+        {"while", "there are no loops: operations run over whole axes"},
+        {"if", "there are no branches; write select(condition, x, y)"},
+        {"let", "a value is named by s = ..., without a word before it"},
+        {"var", "a value is named by s = ..., without a word before it"},
+        {"const", "a value is named by s = ..., without a word before it"},
+        {"auto", "a value is named by s = ..., without a word before it"}};
+    for (auto [word, text] : kWords)
+      if (first.text == word) {
+        diagnostics.report("foreign-statement", first.span, text);
+        throw Recover{};
+      }
+    if (second.kind == Token::Punct && at + 2 < tokens.size() &&
+        tokens[at + 2].text == "=" &&
+        tokens[at + 2].span.begin == second.span.end &&
+        (second.text == "+" || second.text == "-" || second.text == "*" ||
+         second.text == "/")) {
+      diagnostics.report("foreign-statement",
+                         {second.span.begin, tokens[at + 2].span.end},
+                         fmt::format("'{1}=' is not in the language; write {0} = "
+                                     "{0} {1} ...",
+                                     first.text, second.text));
+      throw Recover{};
+    }
+  }
+
   void statement(SyntaxStatement &s) {
     size = 0;
     s.span.begin = peek().span.begin;
+    foreignStatement();
     do
       s.targets.push_back(name("expected-statement", "a statement such as s = ..."));
     while (accept(","));
@@ -509,7 +562,10 @@ struct Parser {
       any = true;
       try {
         if (!is("kernel"))
-          fail("expected-kernel", "'kernel'");
+          fail("expected-kernel", "'kernel'",
+               is("def") || is("func") || is("fn") || is("function")
+                   ? std::optional<std::string>("kernel")
+                   : std::nullopt);
         kernels.push_back(kernel());
       } catch (Recover) {
         skipKernel();
