@@ -13,7 +13,8 @@
 // Arg). On a GPU each slot is one kernel parameter (pointer, i64, or a scalar
 // of its own type in the low bytes, or a tensor map). On the CPU the entry point is
 //   void symbol(const uint64_t *slots, int64_t first, int64_t last);
-// and runs blocks first .. last-1. A grid is one-dimensional on both: the
+// and runs blocks first .. last-1; beside it stands what it expects of the manifest
+// (Signature.h). A grid is one-dimensional on both: the
 // product over `grid` of ceil(length(axis) / tile), first entry fastest.
 //
 //===----------------------------------------------------------------------===//

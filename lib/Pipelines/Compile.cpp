@@ -2,6 +2,7 @@
 
 #include "lib/Pipelines/Compile.h"
 
+#include "lib/Bundle/Signature.h"
 #include "lib/Codegen/Assembler.h"
 #include "lib/Codegen/Cpu/CompileCpu.h"
 #include "lib/Codegen/Gpu/EmitPtx.h"
@@ -23,6 +24,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
@@ -238,6 +241,18 @@ static bundle::Kernel describeKernel(func::FuncOp program) {
   return kernel;
 }
 
+/// Lets the code say what it takes (lib/Bundle/Signature.h).
+static void addSignatures(llvm::Module &code, const bundle::Program &program,
+                          const bundle::Level &level) {
+  for (const bundle::Kernel &kernel : level.kernels) {
+    llvm::Constant *text = llvm::ConstantDataArray::getString(
+        code.getContext(), bundle::signature(program, level, kernel));
+    new llvm::GlobalVariable(code, text->getType(), /*isConstant=*/true,
+                             llvm::GlobalValue::ExternalLinkage, text,
+                             bundle::signatureSymbol(kernel));
+  }
+}
+
 /// Smaller schedules of a level's flash kernels, tried in this order when score
 /// functions need more registers than the measured choice leaves them.
 static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) {
@@ -295,6 +310,7 @@ compileOnce(MLIRContext &context, const spec::Module &source,
     std::unique_ptr<llvm::Module> code = translateForCpu(*module, llvmContext);
     if (!code)
       return failure();
+    addSignatures(*code, describeProgram(kernel), result.level);
     FailureOr<std::string> library = linkSharedObject(*module, *code);
     if (failed(library))
       return failure();

@@ -1,10 +1,12 @@
 //===- CpuDevice.cpp - kernels from a shared object, on all cores ---------===//
 
-#include "lib/Runtime/Device.h"
+#include "lib/Bundle/Signature.h"
+#include "lib/Runtime/BundleError.h"
 #include "lib/Runtime/ThreadPool.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -52,25 +54,40 @@ public:
     // A bare file name would be searched in the system's library folders.
     std::string file = path.find('/') == std::string::npos ? "./" + path : path;
     if (isCutOff(file))
-      throw DeviceError(fmt::format("the level's code {} is cut off; copy the "
+      throw BundleError(fmt::format("the level's code {} is cut off; copy the "
                                     "bundle again, or make it again with attnc",
                                     path));
     handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-      throw DeviceError(fmt::format(
+      throw BundleError(fmt::format(
           "cannot load the level's code: {}; make the bundle again with attnc "
           "--targets=cpu on this machine",
           dlerror()));
   }
   ~CpuCode() override { dlclose(handle); }
 
-  std::unique_ptr<Function> function(const bundle::Kernel &kernel) override {
+  std::unique_ptr<Function> function(const bundle::Program &program,
+                                     const bundle::Level &level,
+                                     const bundle::Kernel &kernel) override {
     auto body = reinterpret_cast<ThreadPool::Body>(
         dlsym(handle, kernel.symbol.c_str()));
     if (!body)
-      throw DeviceError(fmt::format("'{}' lacks kernel {}; the bundle is "
+      throw BundleError(fmt::format("'{}' lacks kernel {}; the bundle is "
                                     "broken, make it again with attnc",
                                     path, kernel.symbol));
+    auto made = static_cast<const char *>(
+        dlsym(handle, bundle::signatureSymbol(kernel).c_str()));
+    if (!made)
+      throw BundleError(fmt::format("'{}' does not say what arguments kernel {} "
+                                    "takes; make the bundle again with the attnc "
+                                    "of this build",
+                                    path, kernel.symbol));
+    std::string differs = bundle::signatureMismatch(
+        made, bundle::signature(program, level, kernel));
+    if (!differs.empty())
+      throw BundleError(fmt::format("the code of kernel {} is not what its manifest "
+                                    "describes: {}; make the bundle again with attnc",
+                                    kernel.symbol, differs));
     return std::make_unique<CpuFunction>(pool, body);
   }
   std::string kind() const override { return "so"; }
@@ -154,7 +171,7 @@ public:
       throw LaunchError(why);
     auto file = level.files.find("so");
     if (file == level.files.end())
-      throw DeviceError(
+      throw BundleError(
           fmt::format("level {} for cpu has no shared object; the "
                       "bundle is broken, make it again with attnc",
                       level.name));
@@ -195,5 +212,11 @@ private:
 } // namespace
 
 std::unique_ptr<Device> attn::runtime::openCpu(int threads) {
+  // Idle threads look for work: far more of them than cores only hinder each other.
+  int cores = availableCores(), most = std::max(16, 4 * cores);
+  if (threads > most)
+    throw LaunchError(fmt::format("{} threads are too many for {} core{}; --threads is "
+                                  "{} at most here",
+                                  threads, cores, cores == 1 ? "" : "s", most));
   return std::make_unique<CpuDevice>(threads);
 }

@@ -1,7 +1,7 @@
 //===- CudaDevice.cpp - kernels on a CUDA GPU -----------------------------===//
 
+#include "lib/Runtime/BundleError.h"
 #include "lib/Runtime/CudaDriver.h"
-#include "lib/Runtime/Device.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,12 +77,14 @@ public:
         fileKind(std::move(kind)) {}
   ~CudaCode() override { driver.moduleUnload(module); }
 
-  std::unique_ptr<Function> function(const bundle::Kernel &shape) override {
+  std::unique_ptr<Function> function(const bundle::Program &, const bundle::Level &,
+                                     const bundle::Kernel &shape) override {
     cuda::Kernel kernel = nullptr;
     if (driver.moduleFunction(&kernel, module, shape.symbol.c_str()) != 0)
-      throw DeviceError(fmt::format("the bundle's code lacks kernel {}; make "
+      throw BundleError(fmt::format("the bundle's code lacks kernel {}; make "
                                     "the bundle again with attnc",
                                     shape.symbol));
+    checkParameters(shape, kernel);
     int fixed = 0, most = 0;
     driver.check(
         driver.functionAttribute(&fixed, cuda::kFunctionSharedBytes, kernel),
@@ -111,6 +113,37 @@ public:
   std::string kind() const override { return fileKind; }
 
 private:
+  /// The code's parameters, of which the driver knows the number and sizes, must be
+  /// those of the manifest. A driver before CUDA 12.4 does not tell.
+  void checkParameters(const bundle::Kernel &shape, cuda::Kernel kernel) const {
+    if (!driver.parameterInfo)
+      return;
+    auto differs = [&](const std::string &how) {
+      return BundleError(fmt::format("the code of kernel {} is not what its manifest "
+                                     "describes: {}; make the bundle again with attnc",
+                                     shape.symbol, how));
+    };
+    size_t count = 0, offset = 0, bytes = 0;
+    cuda::Result result;
+    while ((result = driver.parameterInfo(kernel, count, &offset, &bytes)) == 0)
+      ++count;
+    if (result != cuda::kInvalidValue) // No word on what lies behind the last.
+      return;
+    if (count != shape.args.size())
+      throw differs(fmt::format("it takes {} arguments, the manifest lists {}", count,
+                                shape.args.size()));
+    for (size_t i = 0; i < count; ++i) {
+      bundle::Arg::Kind kind = shape.args[i].kind;
+      size_t wanted = kind == bundle::Arg::Kind::Map ? sizeof(TensorMap) : 8;
+      driver.check(driver.parameterInfo(kernel, i, &offset, &bytes),
+                   "reading a kernel's parameters");
+      // A scalar of any type lies in the low bytes of its slot.
+      if (kind == bundle::Arg::Kind::Scalar ? bytes > wanted : bytes != wanted)
+        throw differs(fmt::format("argument {} has {} bytes, the manifest's has {}",
+                                  i + 1, bytes, wanted));
+    }
+  }
+
   const Driver &driver;
   cuda::Stream stream;
   const DeviceInfo &info;
@@ -402,11 +435,11 @@ std::shared_ptr<Code> CudaDevice::load(const bundle::Level &level,
     log = fmt::format("{}: {}", file->second, log);
   }
   if (log.empty())
-    throw DeviceError(fmt::format(
+    throw BundleError(fmt::format(
         "level {} has neither PTX nor a cubin for {}; make the bundle again "
         "with attnc",
         level.name, facts.name));
-  throw DeviceError(fmt::format("the driver rejects {}", log));
+  throw BundleError(fmt::format("the driver rejects {}", log));
 }
 
 std::unique_ptr<Device> attn::runtime::openCuda(int ordinal) {

@@ -28,21 +28,25 @@ static std::string load(Driver &driver) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return "no CUDA driver (libcuda.so.1) on this machine; install the NVIDIA "
-           "driver or use --target=cpu";
+           "driver";
 #define ATTN_FIND(member, name, arguments)                                     \
   driver.member = reinterpret_cast<Result(*) arguments>(dlsym(library, name)); \
   if (!driver.member)                                                          \
     return "the CUDA driver is too old: it lacks " name                        \
-           "; install a newer one or use --target=cpu";
+           "; install a newer one";
   ATTN_CUDA_ENTRY_POINTS(ATTN_FIND)
 #undef ATTN_FIND
+#define ATTN_FIND_OPTIONAL(member, name, arguments)                            \
+  driver.member = reinterpret_cast<Result(*) arguments>(dlsym(library, name));
+  ATTN_CUDA_OPTIONAL_ENTRY_POINTS(ATTN_FIND_OPTIONAL)
+#undef ATTN_FIND_OPTIONAL
   if (Result result = driver.init(0))
     return fmt::format("the CUDA driver does not start: {}; check that the "
-                       "GPU is visible to this process or use --target=cpu",
+                       "GPU is visible to this process",
                        driver.describe(result));
   int count = 0;
   if (driver.deviceCount(&count) != 0 || count == 0)
-    return "the CUDA driver sees no GPU; use --target=cpu";
+    return "the CUDA driver sees no GPU";
   return "";
 }
 

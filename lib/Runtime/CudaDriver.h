@@ -23,6 +23,7 @@ using Stream = struct StreamTag *;
 using EventHandle = struct EventTag *;
 
 // CUresult
+inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNoBinaryForGpu = 209;
 
@@ -98,10 +99,15 @@ inline constexpr int kJitErrorBufferBytes = 6;
     (Kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
      unsigned, Stream, void **, void **))
 
+/// Entry points of newer drivers, null in an older one.
+#define ATTN_CUDA_OPTIONAL_ENTRY_POINTS(X)                                     \
+  X(parameterInfo, "cuFuncGetParamInfo", (Kernel, size_t, size_t *, size_t *))
+
 struct Driver {
 #define ATTN_DECLARE(member, name, arguments)                                  \
   Result(*member) arguments = nullptr;
   ATTN_CUDA_ENTRY_POINTS(ATTN_DECLARE)
+  ATTN_CUDA_OPTIONAL_ENTRY_POINTS(ATTN_DECLARE)
 #undef ATTN_DECLARE
 
   /// "CUDA_ERROR_INVALID_VALUE: invalid argument".

@@ -83,9 +83,12 @@ public:
 class Code {
 public:
   virtual ~Code() = default;
-  /// Throws DeviceError when the code lacks the kernel, LaunchError when its
-  /// threads or shared memory do not fit the device.
-  virtual std::unique_ptr<Function> function(const bundle::Kernel &kernel) = 0;
+  /// The kernel of a level of a program. Throws DeviceError when the code lacks it
+  /// or takes other arguments than the manifest lists, LaunchError when its threads
+  /// or shared memory do not fit the device.
+  virtual std::unique_ptr<Function> function(const bundle::Program &program,
+                                             const bundle::Level &level,
+                                             const bundle::Kernel &kernel) = 0;
   /// "cubin:sm_90", "ptx" (compiled by the driver), "so".
   virtual std::string kind() const = 0;
 };

@@ -1,5 +1,6 @@
 //===- Launch.cpp - slots and grids of a level's kernels ------------------===//
 
+#include "lib/Runtime/BundleError.h"
 #include "lib/Runtime/Launch.h"
 
 #include "lib/Bundle/Timeline.h"
@@ -171,7 +172,7 @@ static uint64_t encodeArg(const bundle::Program &program,
                           const std::map<std::string, TensorRef> &tensors,
                           const Arguments &arguments) {
   auto broken = [&](const std::string &what) {
-    return DeviceError(fmt::format("bundle is broken: kernel {} asks for {}; "
+    return BundleError(fmt::format("bundle is broken: kernel {} asks for {}; "
                                    "make it again with attnc",
                                    kernel.symbol, what));
   };
@@ -225,7 +226,7 @@ static std::optional<MapShape> mapShape(const bundle::Program &program,
       if (candidate.name == arg.name)
         tensor = &candidate;
   auto broken = [&](const std::string &what) {
-    return DeviceError(fmt::format("bundle is broken: kernel {} maps {}; make it "
+    return BundleError(fmt::format("bundle is broken: kernel {} maps {}; make it "
                                    "again with attnc",
                                    kernel.symbol, what));
   };
@@ -268,7 +269,7 @@ static std::optional<MapShape> mapShape(const bundle::Program &program,
 static void *stampBuffer(Device &device, const bundle::Kernel &kernel,
                          Buffer &buffer) {
   if (!kernel.stamps)
-    throw DeviceError(fmt::format("bundle is broken: kernel {} records stamps and "
+    throw BundleError(fmt::format("bundle is broken: kernel {} records stamps and "
                                   "does not say how; make it again with attnc",
                                   kernel.symbol));
   int64_t bytes =
@@ -311,7 +312,7 @@ Plan::Plan(Device &device, const bundle::Program &program,
     if (kernel.persistent && device.info().multiprocessors > 0)
       step.blocks = std::min<int64_t>(
           step.blocks, device.info().multiprocessors * kernel.persistent);
-    step.function = loaded->function(kernel);
+    step.function = loaded->function(program, level, kernel);
     steps.push_back(std::move(step));
   }
   if (!scratch)

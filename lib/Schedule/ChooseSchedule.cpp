@@ -285,6 +285,14 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
                      const ScheduleTarget &goal, Schedule &schedule) {
     Schedule chosen = schedule;
     std::string error = applyOverrides(overrides, schedule);
+    if (error.empty() && goal.unit == Unit::Cpu) { // One thread a block, no copies.
+      schedule.warps = chosen.warps;
+      schedule.stages = chosen.stages;
+      if (schedule.rows > 128)
+        error = llvm::formatv("rows={0}: on the CPU one thread computes a tile, of at "
+                              "most 128 rows; rows=128 would fit",
+                              schedule.rows);
+    }
     if (error.empty())
       error = checkOverrides(problem, chosen, schedule, goal.sharedPerBlock);
     if (error.empty() && goal.unit == Unit::MmaSync && problem.kind == KernelKind::Flash &&
@@ -298,10 +306,6 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
                                                       schedule.rows / 16 * 16));
     if (!error.empty())
       return kernel.emitError(error);
-    if (goal.unit == Unit::Cpu) { // One thread a block, no copies.
-      schedule.warps = chosen.warps;
-      schedule.stages = chosen.stages;
-    }
     return success();
   }
 };

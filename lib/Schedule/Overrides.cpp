@@ -51,6 +51,22 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
                      bytes, sharedPerBlock, fewer.stages, fewer.columns);
 }
 
+/// A warp's rows of a tile are fragments of 16 rows in its registers, at most 8.
+static std::string checkWarpRows(const Schedule &s) {
+  const int64_t most = 8 * 16;
+  if (s.rows <= most * s.warps)
+    return "";
+  int64_t warps = s.warps + 1;
+  while (warps < 32 && (s.rows > most * warps || s.rows % (16 * warps)))
+    ++warps;
+  bool enough = s.rows <= most * warps && s.rows % (16 * warps) == 0;
+  return fmt::format("rows={},warps={} gives each warp {} rows, its registers hold {}; "
+                     "{}rows={} would fit",
+                     s.rows, s.warps, s.rows / s.warps, most,
+                     enough ? fmt::format("warps={} or ", warps) : "",
+                     most * s.warps);
+}
+
 std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
                                  const Schedule &s, int64_t sharedPerBlock) {
   if (chosen.groups > 0)
@@ -61,7 +77,11 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
     return "groups, turns, vote, persistent, rotate, queries and polynomial are for "
            "warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
-  return "";
+  if (s.rows > 1024)
+    return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
+  if (s.stages > 8)
+    return fmt::format("stages={}: a ring has at most 8 stages; use stages=8", s.stages);
+  return checkWarpRows(s);
 }
 
 const std::vector<ScheduleField> &attn::scheduleFields() {

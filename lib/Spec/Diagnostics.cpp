@@ -71,46 +71,57 @@ std::pair<int, int> attn::spec::lineAndColumn(const std::string &text,
   return {line, static_cast<int>(offset - first) + 1};
 }
 
-/// `text` with bytes that a terminal would act on written as \xNN: controls,
-/// DEL, and the UTF-8 form of U+0080 to U+009F, of which U+009B is an escape.
-static std::string escaped(const std::string &text) {
+std::string attn::spec::printable(const std::string &text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     unsigned char c = text[i];
-    unsigned char next = i + 1 < text.size() ? text[i + 1] : 0;
-    bool wide = c == 0xC2 && next >= 0x80 && next < 0xA0;
-    if (c < 32 || c == 127 || wide)
-      out += fmt::format("\\x{:02x}", wide ? next : c);
+    // U+0080 .. U+009F, which some terminals take for escape sequences.
+    bool c1 = c == 0xc2 && i + 1 < text.size() &&
+              static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
+              static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (c1)
+      out += fmt::format("\\x{:02x}\\x{:02x}", c,
+                         static_cast<unsigned char>(text[++i]));
+    else if (c < 32 || c == 127)
+      out += fmt::format("\\x{:02x}", c);
     else
-      out += text[i];
-    i += wide;
+      out += static_cast<char>(c);
   }
   return out;
 }
 
+std::string attn::spec::maskControls(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned char c = text[i];
+    bool c1 = c >= 0x80 && c < 0xa0 && i > 0 &&
+              static_cast<unsigned char>(text[i - 1]) == 0xc2;
+    if (c1)
+      text[i - 1] = text[i] = '?';
+    else if ((c < 32 && c != '\t' && c != '\n') || c == 127)
+      text[i] = '?';
+  }
+  return text;
+}
+
 std::string attn::spec::render(const Module &module,
                                const Diagnostic &diagnostic) {
-  if (diagnostic.id == "unreadable-file") // There is no place to point at.
-    return fmt::format("error: {}\n", escaped(diagnostic.message));
+  // No text, no place in it.
+  if (module.text.empty() && diagnostic.id == "unreadable-file")
+    return fmt::format("error: {}\n", printable(diagnostic.message));
   auto [line, column] = lineAndColumn(module.text, diagnostic.span.begin);
-  std::string out = fmt::format("{}:{}:{}: {}: {}\n", escaped(module.path),
+  std::string out = fmt::format("{}:{}:{}: {}: {}\n", printable(module.path),
                                 line, column,
                                 diagnostic.warning ? "warning" : "error",
-                                escaped(diagnostic.message));
+                                printable(diagnostic.message));
   size_t first = std::min<size_t>(diagnostic.span.begin, module.text.size()) -
                  (column - 1);
   size_t last = module.text.find('\n', first);
-  std::string source = module.text.substr(
-      first, last == std::string::npos ? last : last - first);
-  // A tab stays a tab in the caret line so that the columns meet; bytes that a
-  // terminal would act on are shown as '?'.
+  std::string source = maskControls(module.text.substr(
+      first, last == std::string::npos ? last : last - first));
+  // A tab stays a tab in the caret line so that the columns meet.
   std::string caret;
   for (size_t i = 0; i < source.size(); ++i) {
     unsigned char c = source[i];
-    unsigned char before = i ? source[i - 1] : 0;
-    if ((c < 32 && c != '\t') || c == 127 ||
-        (c >= 0x80 && c < 0xA0 && before == 0xC2))
-      source[i] = '?';
     if (i + 1 < static_cast<size_t>(column))
       caret += c == '\t' ? '\t' : ' ';
   }
@@ -126,7 +137,7 @@ std::string attn::spec::render(const Module &module,
   out += "  " + source + "\n  " + caret + "\n";
   if (diagnostic.fix)
     out += diagnostic.fix->empty() ? "  fix: remove it\n"
-                                   : fmt::format("  fix: {}\n", escaped(*diagnostic.fix));
+                                   : fmt::format("  fix: {}\n", printable(*diagnostic.fix));
   return out;
 }
 

@@ -58,10 +58,11 @@ bool attn::target::runsOn(const std::string &name, int capability,
   }
   if (target->isCpu() != (capability == 0)) {
     why = target->isCpu()
-              ? "code for target 'cpu' does not run on a GPU; open the CPU "
-                "device or compile with --targets=sm_80"
+              ? "code for target 'cpu' does not run on a GPU; run on the "
+                "CPU (attn-bench --target=cpu, attn-check --device=cpu) or compile "
+                "with attnc --targets=sm_80"
               : fmt::format("code for target '{}' needs a GPU; use a machine "
-                            "that has one or compile with --targets=cpu",
+                            "that has one or compile with attnc --targets=cpu",
                             name);
     return false;
   }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Runtime/BundleError.h"
 #include "lib/Spec/Parse.h"
 #include "lib/Target/Targets.h"
 #include "test/Run/Check.h"
@@ -32,8 +33,8 @@ Examples:
   attn-check out/causal --levels=flash --bind B=1,H=2,M=65,N=129 --input=huge --seed=7
       one case, as a failure's line names it
 
-Exit code: 0 all passed, 1 a check failed, 2 wrong usage or input, 3 the device
-failed.
+Exit code: 0 all passed, 1 a check failed, 2 wrong usage or input (a broken
+bundle too), 3 the device is missing or failed.
 )";
 
 namespace {
@@ -74,7 +75,7 @@ public:
                     bundle::readFile(folder + "/spec.attn"), manifest.binds);
     if (!parsed.ok())
       throw UsageError(fmt::format("the spec of bundle {} is broken: {}",
-                                   folder, parsed.diagnostics.front().message));
+                                   folder, spec::printable(parsed.diagnostics.front().message)));
     for (const bundle::Program &program : manifest.programs) {
       const spec::Kernel *kernel = nullptr;
       for (const spec::Kernel &k : parsed.module.kernels)
@@ -267,6 +268,9 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   bool cuda = options.deviceName == "cuda" ||
               (options.deviceName.empty() && options.targetName != "cpu" &&
                runtime::cudaAvailable(why));
+  if (cuda && !runtime::cudaAvailable(why))
+    throw runtime::DeviceError(why + "; run attn-check --device=cpu (a bundle has code "
+                                     "for it from attnc --targets=cpu)");
   return cuda ? runtime::openCuda() : runtime::openCpu(options.threads);
 }
 
@@ -336,7 +340,7 @@ int main(int argc, char **argv) {
   app.add_option("--seconds", options.seconds, "stop after this time")
       ->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "of the CPU device; 0: all")
-      ->check(CLI::Range(0, 1024));
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--json", options.json, "write the outcome to this file");
   try {
     app.parse(argc, argv);
@@ -350,6 +354,9 @@ int main(int argc, char **argv) {
     return code;
   } catch (const std::bad_alloc &) {
     fmt::print(stderr, "attn-check: too little memory for tensors of this size\n");
+    return 2;
+  } catch (const runtime::BundleError &error) {
+    fmt::print(stderr, "attn-check: {}\n", error.what());
     return 2;
   } catch (const runtime::DeviceError &error) {
     fmt::print(stderr, "attn-check: {}\n", error.what());

@@ -2,14 +2,19 @@
 
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/ScratchFolder.h"
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace attn::bundle;
 namespace fs = std::filesystem;
@@ -215,6 +220,65 @@ TEST_F(Folder, WriteReplacesWholeFilesAndLeavesNothingBeside) {
   writeFileAtomically(file, std::string("short\0text", 10));
   EXPECT_EQ(readFile(file), std::string("short\0text", 10));
   EXPECT_EQ(std::distance(fs::directory_iterator(path), {}), 1);
+}
+
+TEST_F(Folder, WritingThroughALinkKeepsTheLink) {
+  writeFileAtomically((path / "real.txt").string(), "old");
+  fs::create_directory(path / "links");
+  fs::create_symlink("../real.txt", path / "links" / "one");
+  writeFileAtomically((path / "links" / "one").string(), "new");
+  EXPECT_TRUE(fs::is_symlink(path / "links" / "one"));
+  EXPECT_FALSE(fs::is_symlink(path / "real.txt"));
+  EXPECT_EQ(readFile((path / "real.txt").string()), "new");
+}
+
+TEST_F(Folder, APipeIsWrittenToAndStaysAPipe) {
+  std::string pipe = (path / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string contents(300000, 'x'), read; // More than a pipe holds.
+  std::thread reader([&] { read = readFile(pipe); });
+  writeFileAtomically(pipe, contents);
+  reader.join();
+  EXPECT_EQ(read, contents);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_NO_THROW(writeFileAtomically("/dev/null", contents));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(Folder, AScratchFolderGoesWithItsObject) {
+  std::string made;
+  {
+    ScratchFolder scratch((path / "scratch-").string());
+    made = scratch.path();
+    writeFileAtomically(made + "/a.txt", "x");
+    EXPECT_TRUE(fs::exists(made));
+  }
+  EXPECT_FALSE(fs::exists(made));
+  EXPECT_THROW(ScratchFolder((path / "no" / "scratch-").string()),
+               std::runtime_error);
+}
+
+TEST_F(Folder, AnInterruptUndoesTheLatestFirstAndEndsTheProcess) {
+  pid_t child = fork();
+  if (child == 0) {
+    std::string order = (path / "order").string();
+    auto append = [order](const char *text) {
+      std::ofstream(order, std::ios::app) << text;
+    };
+    OnInterrupt first([&] { append("first"); });
+    OnInterrupt second([&] { append("second "); });
+    { OnInterrupt gone([&] { append("gone "); }); }
+    ScratchFolder scratch((path / "scratch-").string());
+    writeFileAtomically(scratch.path() + "/a.txt", "x");
+    raise(SIGTERM);
+    sleep(30);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  EXPECT_EQ(readFile((path / "order").string()), "second first");
+  EXPECT_EQ(std::distance(fs::directory_iterator(path), fs::directory_iterator()), 1);
 }
 
 TEST_F(Folder, FailuresSayWhy) {

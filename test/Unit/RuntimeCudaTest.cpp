@@ -152,16 +152,48 @@ TEST_F(CudaBundle, LaunchTakesUnderFiveMicrosecondsOfTheHost) {
 TEST_F(CudaBundle, C12SharedMemoryBeyondTheDeviceIsALaunchError) {
   level.kernels[0].dynamicShared = device->info().sharedPerBlock;
   auto code = device->load(level, folder);
-  EXPECT_NO_THROW(code->function(level.kernels[0]));
+  EXPECT_NO_THROW(code->function(program, level, level.kernels[0]));
   level.kernels[0].dynamicShared += 16;
   try {
-    code->function(level.kernels[0]);
+    code->function(program, level, level.kernels[0]);
     FAIL();
   } catch (const LaunchError &error) {
     EXPECT_NE(std::string(error.what()).find("of shared memory a block"),
               std::string::npos)
         << error.what();
   }
+}
+
+TEST_F(CudaBundle, ArgumentsOtherThanTheCodeTakesAreRefused) {
+  auto code = device->load(level, folder);
+  auto errorOf = [&](const std::vector<bundle::Arg> &args) {
+    bundle::Kernel kernel = level.kernels[0];
+    kernel.args = args;
+    try {
+      code->function(program, level, kernel);
+    } catch (const DeviceError &error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  std::vector<bundle::Arg> args = level.kernels[0].args;
+  EXPECT_EQ(errorOf(args), "no error");
+  args.pop_back();
+  std::string fewer = errorOf(args);
+  if (fewer == "no error")
+    GTEST_SKIP() << "a driver before CUDA 12.4 does not tell";
+  EXPECT_NE(fewer.find("it takes 4 arguments, the manifest lists 3"),
+            std::string::npos)
+      << fewer;
+  args = level.kernels[0].args;
+  args.push_back(args[0]);
+  EXPECT_NE(errorOf(args).find("it takes 4 arguments, the manifest lists 5"),
+            std::string::npos);
+  args = level.kernels[0].args;
+  std::swap(args[2], args[3]); // The length is where the code takes a float.
+  EXPECT_NE(errorOf(args).find("argument 4 has 4 bytes, the manifest's has 8"),
+            std::string::npos)
+      << errorOf(args);
 }
 
 TEST_F(CudaBundle, RejectedPtxShowsTheDriversWords) {

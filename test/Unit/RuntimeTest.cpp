@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Bundle/Signature.h"
 #include "lib/Bundle/Timeline.h"
 #include "lib/Runtime/Launch.h"
 #include "lib/Runtime/ThreadPool.h"
@@ -60,11 +61,6 @@ protected:
         (fs::temp_directory_path() / "attn-runtime-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder = pattern;
-    bundle::writeFileAtomically(folder + "/k.c", kSource);
-    std::string command = std::string(ATTN_TEST_CC) + " -shared -fPIC -O1 -o " +
-                          folder + "/k.so " + folder + "/k.c";
-    ASSERT_EQ(std::system(command.c_str()), 0);
-
     program.name = "rows";
     program.axes = {{"M", {}, "", ""}, {"N", {}, "", ""}};
     program.tensors = {{"x", "f32", {"M", "N"}, bundle::Role::Input, 1},
@@ -90,6 +86,24 @@ protected:
                 {Kind::Length, "", "N"}};
     level.kernels = {scale, sum};
     level.files = {{"so", "k.so"}};
+    compile();
+  }
+  /// Makes the code of the program and level as they now are.
+  void compile() {
+    std::string source = kSource;
+    for (const bundle::Kernel &kernel : level.kernels) {
+      std::string lines = bundle::signature(program, level, kernel);
+      for (size_t at; (at = lines.find('\n')) != std::string::npos;)
+        lines.replace(at, 1, "\\n");
+      source += "const char " + kernel.symbol + "_signature[] __asm__(\"" +
+                bundle::signatureSymbol(kernel) + "\") = \"" + lines + "\";\n";
+    }
+    bundle::writeFileAtomically(folder + "/k.c", source);
+    // In place of the old one, which a process may have loaded.
+    std::string command = std::string(ATTN_TEST_CC) + " -shared -fPIC -O1 -o " +
+                          folder + "/new.so " + folder + "/k.c";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    fs::rename(folder + "/new.so", folder + "/k.so");
   }
   void TearDown() override { fs::remove_all(folder); }
 
@@ -208,6 +222,7 @@ TEST_F(CpuBundle, C12ImpossibleLaunchesSayWhyAndTouchNothing) {
 
 TEST_F(CpuBundle, C12FixedInnermostAxisNeedsAlignedStrides) {
   program.axes[1].extent = 8;
+  compile();
   EXPECT_EQ(errorOf([](Arguments &a) {
               a.tensors["x"].strides = {9, 1};
             }),
@@ -221,6 +236,7 @@ TEST_F(CpuBundle, C12FixedInnermostAxisNeedsAlignedStrides) {
 
 TEST_F(CpuBundle, C12OutputsMustNotOverlap) {
   program.tensors[1].axes = {"M", "N"};
+  compile();
   EXPECT_EQ(errorOf([](Arguments &a) {
               a.tensors["y"].strides = {7, 1};
             }),
@@ -230,6 +246,7 @@ TEST_F(CpuBundle, C12OutputsMustNotOverlap) {
 
 TEST_F(CpuBundle, C12ScalarsMustFitTheirType) {
   program.scalars[0].dtype = "i32";
+  compile();
   EXPECT_EQ(
       errorOf([](Arguments &a) { a.scalars["factor"] = 2.5; }),
       "scalar factor is i32, its value 2.5 is not whole; give an integer");
@@ -255,7 +272,57 @@ TEST_F(CpuBundle, BrokenBundlesAreDeviceErrors) {
   EXPECT_THROW(device->load(other, folder), DeviceError);
   bundle::Kernel unknown;
   unknown.symbol = "absent";
-  EXPECT_THROW(device->load(level, folder)->function(unknown), DeviceError);
+  EXPECT_THROW(device->load(level, folder)->function(program, level, unknown),
+               DeviceError);
+}
+
+TEST_F(CpuBundle, AManifestThatDiffersFromItsCodeIsRefused) {
+  auto errorAfter = [&](auto change) {
+    bundle::Program changedProgram = program;
+    bundle::Level changed = level;
+    change(changedProgram, changed);
+    auto device = openCpu(1);
+    try {
+      device->load(changed, folder)
+          ->function(changedProgram, changed, changed.kernels[0]);
+    } catch (const DeviceError &error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const std::string prefix =
+      "the code of kernel scale_rows is not what its manifest describes: ";
+  const std::string suffix = "; make the bundle again with attnc";
+  EXPECT_EQ(errorAfter([](auto &, auto &) {}), "no error");
+  EXPECT_EQ(errorAfter([](auto &, auto &l) { l.kernels[0].args.pop_back(); }),
+            prefix + "it takes 6 arguments, the manifest lists 5" + suffix);
+  EXPECT_EQ(errorAfter([](auto &, auto &l) {
+              l.kernels[0].args.push_back(l.kernels[0].args[0]);
+            }),
+            prefix + "it takes 6 arguments, the manifest lists 7" + suffix);
+  EXPECT_EQ(errorAfter([](auto &, auto &l) { l.kernels[0].args.clear(); }),
+            prefix + "it takes 6 arguments, the manifest lists 0" + suffix);
+  EXPECT_EQ(errorAfter([](auto &, auto &l) {
+              std::swap(l.kernels[0].args[0], l.kernels[0].args[4]);
+            }),
+            prefix + "'pointer x: f32[M, N]' in the code is 'length N' in the "
+                     "manifest" +
+                suffix);
+  EXPECT_EQ(errorAfter([](auto &p, auto &) { p.tensors[0].dtype = "f16"; }),
+            prefix + "'pointer x: f32[M, N]' in the code is 'pointer x: f16[M, N]' "
+                     "in the manifest" +
+                suffix);
+  EXPECT_EQ(errorAfter([](auto &, auto &l) { l.temporaries[0].pad = 1; }),
+            prefix + "'pointer t: f32[M, N] pad 16' in the code is "
+                     "'pointer t: f32[M, N]' in the manifest" +
+                suffix);
+  EXPECT_EQ(errorAfter([](auto &, auto &l) { l.kernels[0].grid[0].tile = 4; }),
+            prefix + "'grid M/1' in the code is 'grid M/4' in the manifest" + suffix);
+  // Code that another program made says nothing of itself.
+  level.kernels[0].symbol = "stamp_words";
+  EXPECT_NE(errorAfter([](auto &, auto &) {})
+                .find("does not say what arguments kernel stamp_words takes"),
+            std::string::npos);
 }
 
 TEST_F(CpuBundle, PlansOfOneShapeShareTemporaries) {
@@ -285,6 +352,7 @@ TEST_F(CpuBundle, AStampedKernelGetsABufferOfItsOwn) {
   stamped.args = {{bundle::Arg::Kind::Timeline, "", ""}};
   stamped.stamps = bundle::Stamps{4, 8, {"setup"}, {"producer"}};
   level.kernels.push_back(stamped);
+  compile();
   Buffer x(*device, 1024), y(*device, 1024);
   Arguments arguments;
   arguments.lengths = {{"M", 4}, {"N", 8}};
@@ -304,6 +372,8 @@ TEST_F(CpuBundle, AStampedKernelGetsABufferOfItsOwn) {
     EXPECT_EQ(words[i], i < 4 ? 7u : 0u) << i; // Zero before the launch.
 
   level.kernels[2].stamps.reset();
+  compile();
+  code = device->load(level, folder);
   EXPECT_THROW(Plan(*device, program, level, code, arguments), DeviceError);
 }
 
@@ -329,7 +399,7 @@ TEST(Cuda, AbsentDriverSaysSo) {
   std::string why;
   if (cudaAvailable(why))
     GTEST_SKIP() << "this machine has a GPU";
-  EXPECT_NE(why.find("use --target=cpu"), std::string::npos) << why;
+  EXPECT_NE(why.find("on this machine; install the NVIDIA driver"), std::string::npos) << why;
   EXPECT_THROW(openCuda(), DeviceError);
 }
 } // namespace

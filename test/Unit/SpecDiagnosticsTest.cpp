@@ -453,6 +453,13 @@ TEST(SpecDiagnostics, BrokenParameterIsReportedOnce) {
             "expected-colon");
 }
 
+TEST(SpecDiagnostics, NoByteThatATerminalActsOnIsPrinted) {
+  EXPECT_EQ(printable("a\x1b[31m\tb\x7f\r\xc2\x9b \xc3\xa9"),
+            "a\\x1b[31m\\x09b\\x7f\\x0d\\xc2\\x9b \xc3\xa9");
+  EXPECT_EQ(maskControls("a\x1b\tb\n\x7f\xc2\x9b\xc3\xa9"),
+            "a?\tb\n???\xc3\xa9");
+}
+
 TEST(SpecDiagnostics, BrokenStatementIsReportedOnce) {
   const std::string head = "kernel f(q: f16[B]) -> (o: f32[B]) {\n";
   EXPECT_EQ(reported(head + "    a = scale(q 1)\n    o = scale(a, 1)\n}\n"),

@@ -84,4 +84,13 @@ TEST(Targets, RunsOnLaterCapabilitiesOnly) {
   EXPECT_FALSE(runsOn("sm_9", 90, why));
   EXPECT_NE(why.find("'sm_9' is unknown"), std::string::npos) << why;
 }
+
+TEST(Targets, AnArchitectureToAssembleForIsOneOrToldWhyNot) {
+  for (const char *arch : {"sm_80", "sm_90", "sm_90a", "sm_100", "sm_120f"})
+    EXPECT_EQ(checkArch(arch), "") << arch;
+  for (const char *arch : {"sm_banana", "banana", "", "sm_", "sm_9", "sm_90x", "sm_1234",
+                           "90", "SM_90", "sm_90 ", "compute_90"})
+    EXPECT_NE(checkArch(arch).find("is no GPU; write sm_"), std::string::npos) << arch;
+  EXPECT_EQ(checkArch("sm_75"), "sm_75 is too old, the oldest target is sm_80");
+}
 } // namespace

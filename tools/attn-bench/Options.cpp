@@ -39,7 +39,7 @@ Examples:
       two runs, or two levels of one: the change and whether it is significant
 
 Exit code: 0 all well, 1 a level differs from the reference, 2 wrong usage or
-input, 3 the device failed.
+input (a broken bundle too), 3 the device is missing or failed.
 )";
 
 static bool looksLikeInput(const std::string &text) {
@@ -139,8 +139,7 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", options.threads,
                  "threads of the CPU target (default: all cores)")
-      ->check(CLI::Range(
-          1, std::max(64, 4 * int(std::thread::hardware_concurrency()))));
+      ->check(CLI::PositiveNumber);
   app.add_flag("--tf32", options.tf32,
                "compile f32 matmuls of a spec to tf32 instructions");
   app.add_option("--schedule", options.schedule,

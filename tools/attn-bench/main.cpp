@@ -2,6 +2,7 @@
 
 #include "lib/Profile/Compare.h"
 #include "lib/Profile/Table.h"
+#include "lib/Runtime/BundleError.h"
 #include "lib/Target/Targets.h"
 #include "tools/attn-bench/Bench.h"
 #include "tools/attn-bench/Options.h"
@@ -37,6 +38,8 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   if (options.target == "cpu" ||
       (options.target.empty() && !runtime::cudaAvailable(why)))
     return runtime::openCpu(options.threads);
+  if (!runtime::cudaAvailable(why))
+    throw runtime::DeviceError(why + "; use --target=cpu");
   return runtime::openCuda();
 }
 
@@ -165,6 +168,10 @@ int main(int argc, char **argv) {
     if (!options.compare.empty())
       return compare(options);
     return options.tune ? tune(options) : run(options);
+  } catch (const runtime::BundleError &error) {
+    showProgress("");
+    fmt::print(stderr, "attn-bench: {}\n", error.what());
+    return kBadInput;
   } catch (const runtime::DeviceError &error) {
     showProgress("");
     fmt::print(stderr, "attn-bench: {}\n", error.what());

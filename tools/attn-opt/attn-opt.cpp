@@ -3,6 +3,7 @@
 #include "lib/Import/Import.h"
 #include "lib/Pipelines/Compile.h"
 #include "lib/Spec/Parse.h"
+#include "tools/HideOptions.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -34,7 +35,9 @@ static constexpr const char *kOverview =
     "  attn-opt kernels/causal.attn --level=pipelined --target=sm_80 --emit=ptx\n"
     "  attn-opt kernels/causal.attn --level=specialized --target=sm_90a --emit=tile\n"
     "  attn-opt kernels/causal.attn --attn-insert-copies --attn-isolate-ops\n"
-    "  attn-opt dump.mlir --tile-split-key-loop           go on from a dump\n";
+    "  attn-opt dump.mlir --tile-split-key-loop           go on from a dump\n\n"
+    "Exit code: 0 all well, 1 the spec or IR is wrong or a pass failed, 2 wrong\n"
+    "usage, no such input, or output that cannot be written.\n";
 
 namespace {
 struct Options {
@@ -97,6 +100,9 @@ static bool parseBinds(ArrayRef<std::string> list, attn::spec::Binds &binds,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // Before MLIR and the tool add their options: what is there now is of LLVM's code
+  // generators, and stands in --help-hidden.
+  attn::hideOptions();
   attn::registerAllAttnPasses();
   registerTransformsPasses();
 
@@ -110,7 +116,8 @@ int main(int argc, char **argv) {
   registerDefaultTimingManagerCLOptions();
   MlirOptMainConfig::registerCLOptions(registry);
   cl::SetVersionPrinter([](raw_ostream &out) { out << kVersion << "\n"; });
-  cl::ParseCommandLineOptions(argc, argv, kOverview);
+  if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
+    return 2;
 
   bool isAttn = options.attnInput ||
                 llvm::StringRef(options.input).ends_with(".attn");
@@ -152,7 +159,8 @@ int main(int argc, char **argv) {
     return fail("target cpu has no PTX; use --target=sm_80 or --emit=llvm");
 
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(!isAttn); // Who wrote a spec wrote no IR.
+  if (isAttn) // A user of specs has no use for the IR around an error.
+    context.printOpOnDiagnostic(false);
   context.loadAllAvailableDialects();
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
@@ -171,9 +179,9 @@ int main(int argc, char **argv) {
     } else {
       parsed = attn::spec::parseFile(options.input, binds);
     }
+    if (!parsed.ok() && parsed.diagnostics.front().id == "unreadable-file")
+      return fail(attn::spec::printable(parsed.diagnostics.front().message));
     if (!parsed.ok()) {
-      if (parsed.diagnostics.front().id == "unreadable-file")
-        llvm::errs() << "attn-opt: ";
       llvm::errs() << attn::spec::render(parsed);
       return 1;
     }
@@ -184,8 +192,8 @@ int main(int argc, char **argv) {
           }))
         return fail("--bind: no kernel has an axis '" + name + "'");
     sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBufferCopy(parsed.module.text,
-                                             parsed.module.path),
+        llvm::MemoryBuffer::getMemBufferCopy(
+            attn::spec::maskControls(parsed.module.text), parsed.module.path),
         llvm::SMLoc());
     module = attn::importModule(parsed.module, context);
     if (failed(verify(*module)))

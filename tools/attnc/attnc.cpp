@@ -11,6 +11,7 @@
 #include "lib/Pipelines/Variants.h"
 #include "lib/Target/Targets.h"
 #include "lib/Spec/Parse.h"
+#include "tools/HideOptions.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -31,41 +32,58 @@
 using namespace mlir;
 namespace cl = llvm::cl;
 
+static cl::OptionCategory category("attnc options");
+
 static cl::opt<std::string> input(cl::Positional, cl::Required,
-                                  cl::desc("<spec.attn, or - for standard input>"));
+                                  cl::desc("<spec.attn or ->"),
+                                  cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Folder of the bundle"),
-                                   cl::value_desc("dir"), cl::Required);
-static cl::list<std::string> targets("targets", cl::CommaSeparated,
-                                     cl::desc("cpu, sm_80, sm_90a (default: cpu,sm_80)"));
+                                   cl::value_desc("dir"), cl::Required,
+                                   cl::cat(category));
+static cl::list<std::string>
+    targets("targets", cl::CommaSeparated,
+            cl::desc("cpu, sm_80, sm_90a (default: cpu,sm_80)"),
+            cl::cat(category));
 static cl::list<std::string>
     levels("levels", cl::CommaSeparated,
-           cl::desc("Levels, or all (default: all of each target)"));
+           cl::desc("Levels, or all (default: all of each target)"),
+           cl::cat(category));
 static cl::list<std::string> bind("bind", cl::CommaSeparated,
-                                  cl::desc("Lengths of axes, such as D=64"));
+                                  cl::desc("Lengths of axes, such as D=64"),
+                                  cl::cat(category));
 static cl::list<std::string>
     archs("cubin", cl::CommaSeparated,
           cl::desc("Also assemble cubins, such as sm_80,sm_90 (default sm_80; "
-                   "none: PTX only)"));
+                   "none: PTX only)"),
+          cl::cat(category));
 static cl::list<std::string> schedule(
     "schedule",
-    cl::desc("Overrides for flash kernels: rows=N,columns=N,warps=N,stages=N, or "
-             "default. Given several times: the first is what runs, the others "
-             "are variants for attn-bench --tune"));
+    cl::desc(
+        "Overrides for flash kernels: rows=N,columns=N,warps=N,stages=N, or "
+        "default. Given several times: the first is what runs, the others "
+        "are variants for attn-bench --tune"),
+    cl::cat(category));
 static cl::opt<std::string> schedules(
     "schedules", cl::value_desc("A;B;...|search"),
     cl::desc("Variants beside what runs: overrides separated by semicolons, or "
-             "search for the neighbours of the compiler's choice"));
+             "search for the neighbours of the compiler's choice"),
+    cl::cat(category));
 static cl::opt<bool> tf32("tf32",
-                          cl::desc("Let f32 matmuls round operands to tf32"));
-static cl::opt<bool> timeline(
-    "timeline", cl::desc("Also make each GPU level's attention kernels such that "
-                         "they record their phases, for attn-bench --timeline "
-                         "(default target then: sm_80)"));
-static cl::opt<bool> allowSpills("allow-spills",
-                                 cl::desc("Accept kernels that spill registers"));
+                          cl::desc("Let f32 matmuls round operands to tf32"),
+                          cl::cat(category));
+static cl::opt<bool>
+    timeline("timeline",
+             cl::desc("Also make each GPU level's attention kernels such that "
+                      "they record their phases, for attn-bench --timeline "
+                      "(default target then: sm_80)"),
+             cl::cat(category));
+static cl::opt<bool>
+    allowSpills("allow-spills", cl::desc("Accept kernels that spill registers"),
+                cl::cat(category));
 static cl::opt<bool> timings("timings",
-                             cl::desc("Print the time each level took"));
-static cl::opt<bool> quiet("quiet", cl::desc("No progress"));
+                             cl::desc("Print the time each level took"),
+                             cl::cat(category));
+static cl::opt<bool> quiet("quiet", cl::desc("No progress"), cl::cat(category));
 
 static int fail(const llvm::Twine &text, int status = 2) {
   llvm::errs() << "attnc: error: " << text << "\n";
@@ -133,26 +151,20 @@ int main(int argc, char **argv) {
   cl::SetVersionPrinter([](raw_ostream &out) {
     out << "attnc 0.1.0 (LLVM " << LLVM_VERSION_STRING << ")\n";
   });
-  // --help shows these; --help-hidden also what LLVM and MLIR bring along.
-  static cl::OptionCategory own("attnc options");
-  [](auto &...options) {
-    (options.addCategory(own), ...);
-  }(input, output, targets, levels, bind, archs, schedule, schedules, tf32,
-    timeline, allowSpills, timings, quiet);
-  for (auto &[name, option] : cl::getRegisteredOptions())
-    if (option->Categories[0] != &own &&
-        option->Categories[0]->getName() != "Generic Options" &&
-        option->getOptionHiddenFlag() == cl::NotHidden)
-      option->setHiddenFlag(cl::Hidden);
-  cl::ParseCommandLineOptions(
-      argc, argv,
-      "attnc - compiles an attention spec into a bundle of kernels\n\n"
-      "Examples:\n"
-      "  attnc kernels/causal.attn -o out/causal\n"
-      "  attnc kernels/causal.attn -o out/c64 --targets=sm_80 "
-      "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n\n"
-      "Exit code: 0 all well, 1 the spec or the bundle could not be read, "
-      "compiled or written, 2 wrong usage.\n");
+  attn::hideOptions(&category);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "attnc - compiles an attention spec into a bundle of kernels\n\n"
+          "Examples:\n"
+          "  attnc kernels/causal.attn -o out/causal\n"
+          "  attnc kernels/causal.attn -o out/c64 --targets=sm_80 "
+          "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n"
+          "  generate-a-spec | attnc - -o out/mine --targets=cpu\n\n"
+          "Exit code: 0 the bundle is made, 1 the spec is wrong or cannot be "
+          "compiled\n"
+          "or written, 2 wrong usage or no such input.\n",
+          &llvm::errs()))
+    return 2;
 
   attn::spec::Binds binds;
   for (const std::string &item : bind) {
@@ -163,9 +175,9 @@ int main(int argc, char **argv) {
     binds[name.str()] = length;
   }
   attn::spec::ParseResult parsed = attn::spec::parseFile(input, binds);
+  if (!parsed.ok() && parsed.diagnostics.front().id == "unreadable-file")
+    return fail(attn::spec::printable(parsed.diagnostics.front().message));
   if (!parsed.ok()) {
-    if (parsed.diagnostics.front().id == "unreadable-file")
-      llvm::errs() << "attnc: ";
     llvm::errs() << attn::spec::render(parsed);
     return 1;
   }
@@ -236,8 +248,8 @@ int main(int argc, char **argv) {
   context.loadAllAvailableDialects();
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(parsed.module.text,
-                                           parsed.module.path),
+      llvm::MemoryBuffer::getMemBufferCopy(
+          attn::spec::maskControls(parsed.module.text), parsed.module.path),
       llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
 

@@ -2,6 +2,8 @@
 
 #include "lib/Codegen/Cpu/CompileCpu.h"
 
+#include "lib/Bundle/ScratchFolder.h"
+
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -11,8 +13,8 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -99,16 +101,18 @@ FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
   if (!machine)
     return module.emitError("no code generator for this host: ") << error;
 
-  llvm::SmallString<128> object, library, log;
-  auto temporary = [&](const char *suffix, llvm::SmallString<128> &path) {
-    return !llvm::sys::fs::createTemporaryFile("attn", suffix, path);
-  };
-  if (!temporary("o", object) || !temporary("so", library) ||
-      !temporary("log", log))
-    return module.emitError("cannot create a temporary file; is TMPDIR full or "
-                            "read-only?");
-  llvm::FileRemover removeObject(object), removeLibrary(library),
-      removeLog(log);
+  llvm::SmallString<128> prefix;
+  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, prefix);
+  llvm::sys::path::append(prefix, "attn-");
+  std::optional<bundle::ScratchFolder> folder; // Gone after an interrupt, too.
+  try {
+    folder.emplace(prefix.str().str());
+  } catch (const std::exception &problem) {
+    return module.emitError() << problem.what() << "; is TMPDIR full or read-only?";
+  }
+  const std::string object = folder->path() + "/kernels.o",
+                    library = folder->path() + "/kernels.so",
+                    log = folder->path() + "/linker.log";
   {
     std::error_code failed;
     llvm::raw_fd_ostream out(object, failed);
@@ -129,8 +133,8 @@ FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
         "target cpu needs a linker and none of cc, gcc, clang, "
         "ld, ld.lld is on PATH; install gcc or clang");
   llvm::StringRef arguments[] = {linker, "-shared", "-o", library, object};
-  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(),
-                                                log.str()};
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log),
+                                                llvm::StringRef(log)};
   int status =
       llvm::sys::ExecuteAndWait(linker, arguments, std::nullopt, redirects);
   if (status != 0) {

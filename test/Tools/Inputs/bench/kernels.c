@@ -6,6 +6,18 @@
 
 enum { D = 16 };
 
+/* What lib/Bundle/Signature.h makes of the manifest. */
+#define SIGNATURE                                                              \
+  "pointer q: f32[B, H, M, D=16]\n"                                            \
+  "pointer k: f32[B, H, N, D=16]\n"                                            \
+  "pointer v: f32[B, H, N, D=16]\n"                                            \
+  "pointer o: f32[B, H, M, D=16]\n"                                            \
+  "length M\n"                                                                 \
+  "length N\n"                                                                 \
+  "grid M/1, H/1, B/1\n"
+const char right_signature[] __asm__("demo_right.signature") = SIGNATURE;
+const char wrong_signature[] __asm__("demo_wrong.signature") = SIGNATURE;
+
 static void rows(const uint64_t *slots, int64_t first, int64_t last,
                  int64_t ahead) {
   const float *q = (const float *)slots[0], *k = (const float *)slots[1],
