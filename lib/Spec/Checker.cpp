@@ -46,6 +46,38 @@ struct KernelChecker {
     return static_cast<int>(kernel.axes.size()) - 1;
   }
 
+  /// The axes of a type, lower-case ones as the axes they must mean: one report a
+  /// type, and no further ones where the axes are used.
+  std::vector<Name> capitals(std::vector<Name> axes) {
+    size_t first = axes.size(), last = 0, wrong = 0;
+    std::string words, fix;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      char &c = axes[i].text[0];
+      if (c >= 'A' && c <= 'Z')
+        continue;
+      words += (words.empty() ? "'" : ", '") + axes[i].text + "'";
+      if (c >= 'a' && c <= 'z')
+        c = static_cast<char>(c - 'a' + 'A');
+      else
+        axes[i].text = "X" + axes[i].text;
+      first = std::min(first, i);
+      last = i;
+      ++wrong;
+    }
+    if (!wrong)
+      return axes;
+    for (size_t i = first; i <= last; ++i)
+      fix += (i > first ? ", " : "") + axes[i].text;
+    diagnostics.report("axis-case",
+                       {axes[first].span.begin, axes[last].span.end},
+                       fmt::format("ax{} {} must start with a capital; the "
+                                   "lower-case name is {} index",
+                                   wrong > 1 ? "es" : "is", words,
+                                   wrong > 1 ? "an axis's" : "its"),
+                       fix);
+    return axes;
+  }
+
   std::optional<Type> type(const SyntaxType &syntaxType) {
     std::optional<DType> dtype =
         resolveDType(syntaxType.dtype.text, syntaxType.dtype.span, diagnostics);
@@ -59,19 +91,8 @@ struct KernelChecker {
                          syntaxType.dtype.text);
       good = false;
     }
-    for (const Name &name : syntaxType.axes) {
-      if (name.text[0] < 'A' || name.text[0] > 'Z') {
-        std::string fix = name.text;
-        if (fix[0] >= 'a' && fix[0] <= 'z')
-          fix[0] = static_cast<char>(fix[0] - 'a' + 'A');
-        diagnostics.report("axis-case", name.span,
-                           fmt::format("axis '{}' must start with a capital; "
-                                       "the lower-case name is its index",
-                                       name.text),
-                           fix);
-        good = false;
-        continue;
-      }
+    std::vector<Name> axes = capitals(syntaxType.axes);
+    for (const Name &name : axes) {
       int id = addAxis(name);
       if (std::find(type.axes.begin(), type.axes.end(), id) != type.axes.end()) {
         diagnostics.report("axis-repeated", name.span,
@@ -128,13 +149,9 @@ struct KernelChecker {
       return;
     }
     const SyntaxExpr &value = clause.value;
-    if (value.kind == SyntaxExpr::Call &&
-        (value.text == "ragged" || value.text == "lengths" ||
-         value.text == "paged")) {
-      diagnostics.report("not-yet", value.span,
-                         fmt::format("'{}' axes are not supported yet; pad to "
-                                     "one length and mask",
-                                     value.text));
+    if (std::optional<std::string> text = notYet(value.text);
+        text && value.kind != SyntaxExpr::Binary) {
+      diagnostics.report("not-yet", value.span, *text);
       return;
     }
     bool known = kernel.findAxis(name.text) >= 0;
@@ -294,8 +311,9 @@ struct KernelChecker {
                                        result.name));
       else if (local < 0 && !scope.isBroken(result.name))
         diagnostics.report("result-undefined", result.span,
-                           fmt::format("the body never assigns '{}'",
-                                       result.name),
+                           fmt::format("the body never assigns '{}'; write {} = "
+                                       "... in it",
+                                       result.name, result.name),
                            nearest(result.name, scope.localNames()));
       else if (local >= 0 && declared)
         matchResult(result, kernel.locals[local].type);
@@ -346,6 +364,10 @@ struct KernelChecker {
     for (const SyntaxStatement &statement : syntax.body)
       scope.statement(statement);
     results(scope);
+    std::vector<int> kept;
+    for (const Result &result : kernel.results)
+      kept.push_back(result.local);
+    scope.warnings(kept);
   }
 };
 } // namespace

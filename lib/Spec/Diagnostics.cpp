@@ -31,8 +31,16 @@ attn::spec::nearest(const std::string &word,
                     const std::vector<std::string> &candidates) {
   if (word.size() > 64)
     return std::nullopt;
+  auto lower = [](std::string text) {
+    for (char &c : text)
+      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return text;
+  };
+  for (const std::string &candidate : candidates)
+    if (lower(candidate) == lower(word))
+      return candidate;
   std::optional<std::string> best;
-  size_t limit = word.size() <= 2 ? 1 : word.size() <= 5 ? 2 : 3;
+  size_t limit = word.size() <= 5 ? 1 : 2;
   size_t least = limit;
   for (const std::string &candidate : candidates) {
     size_t d = distance(word, candidate);
@@ -44,6 +52,14 @@ attn::spec::nearest(const std::string &word,
     }
   }
   return best;
+}
+
+std::optional<std::string> attn::spec::notYet(const std::string &word) {
+  if (word == "ragged" || word == "lengths" || word == "paged")
+    return fmt::format("'{}' axes are not supported yet; pad to one length and "
+                       "mask",
+                       word);
+  return std::nullopt;
 }
 
 std::pair<int, int> attn::spec::lineAndColumn(const std::string &text,
@@ -93,8 +109,10 @@ std::string attn::spec::render(const Module &module,
   if (module.text.empty() && diagnostic.id == "unreadable-file")
     return fmt::format("error: {}\n", printable(diagnostic.message));
   auto [line, column] = lineAndColumn(module.text, diagnostic.span.begin);
-  std::string out = fmt::format("{}:{}:{}: error: {}\n", printable(module.path),
-                                line, column, printable(diagnostic.message));
+  std::string out = fmt::format("{}:{}:{}: {}: {}\n", printable(module.path),
+                                line, column,
+                                diagnostic.warning ? "warning" : "error",
+                                printable(diagnostic.message));
   size_t first = std::min<size_t>(diagnostic.span.begin, module.text.size()) -
                  (column - 1);
   size_t last = module.text.find('\n', first);
@@ -127,5 +145,7 @@ std::string attn::spec::render(const ParseResult &result) {
   std::string out;
   for (const Diagnostic &diagnostic : result.diagnostics)
     out += render(result.module, diagnostic);
+  for (const Diagnostic &warning : result.warnings)
+    out += render(result.module, warning);
   return out;
 }

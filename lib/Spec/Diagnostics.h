@@ -15,12 +15,23 @@ public:
               std::optional<std::string> fix = std::nullopt) {
     list.push_back({id, std::move(message), span, std::move(fix)});
   }
-  std::vector<Diagnostic> list;
+  /// A legal text that hardly means what it says.
+  void warn(const char *id, Span span, std::string message,
+            std::optional<std::string> fix = std::nullopt) {
+    warnings.push_back({id, std::move(message), span, std::move(fix), true});
+  }
+  std::vector<Diagnostic> list; ///< Errors.
+  std::vector<Diagnostic> warnings;
 };
 
-/// The candidate nearest to `word`, when it is near enough to be a slip.
+/// The candidate nearest to `word`, when it is near enough to be a slip: the same
+/// word in another case, one edit away, or two where the word is long.
 std::optional<std::string> nearest(const std::string &word,
                                    const std::vector<std::string> &candidates);
+
+/// What language.md promises and no version keeps yet: axes described by
+/// 'ragged', 'lengths' or 'paged'. The message, or null for another word.
+std::optional<std::string> notYet(const std::string &word);
 
 } // namespace attn::spec
 

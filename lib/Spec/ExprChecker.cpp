@@ -3,6 +3,7 @@
 #include "lib/Spec/ExprChecker.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -16,6 +17,31 @@ static const std::map<std::string, Op> kFunctions = {
     {"exp2", Op::Exp2},       {"log", Op::Log},     {"sqrt", Op::Sqrt},
     {"rsqrt", Op::Rsqrt},     {"tanh", Op::Tanh},   {"sigmoid", Op::Sigmoid},
     {"min", Op::Min},         {"max", Op::Max}};
+
+/// What other languages call things, and what to write here.
+static const std::map<std::string, std::string> kForeignFunctions = {
+    {"mod", "for integers write x - y * (x / y), where '/' rounds down"},
+    {"fmod", "for floats write x - y * floor(x / y)"},
+    {"pow", "write a product, or exp2(y * log(x) / log(2))"},
+    {"relu", "write max(x, 0)"},
+    {"silu", "write x * sigmoid(x)"},
+    {"clamp", "write min(max(x, low), high)"},
+    {"clip", "write min(max(x, low), high)"},
+    {"log2", "write log(x) / log(2)"},
+    {"causal", "a causal mask is written mask(s, n <= m)"},
+    {"causal_mask", "a causal mask is written mask(s, n <= m)"},
+    {"masked_fill", "write mask(s, condition), which keeps where it holds"},
+    {"tril", "a causal mask is written mask(s, n <= m)"},
+    {"if", "write select(condition, x, y)"},
+    {"where", "write select(condition, x, y)"},
+    {"dot", "write matmul(a, b, over=AXIS)"},
+    {"einsum", "write matmul(a, b, over=AXIS); axes are matched by name"},
+    {"bmm", "write matmul(a, b, over=AXIS); shared axes are the batch"},
+    {"transpose", "operations match axes by name, so nothing needs it"},
+    {"arange", "the lower-case name of an axis is its index"},
+    {"len", "the name of an axis is its length"},
+    {"sum", "a sum is a matmul over an axis"},
+    {"dropout", "random numbers are not in the language"}};
 
 std::optional<DType> attn::spec::resolveDType(const std::string &word, Span span,
                                               Diagnostics &diagnostics) {
@@ -34,7 +60,21 @@ std::optional<DType> attn::spec::resolveDType(const std::string &word, Span span
       {"float", "f32"},  {"float32", "f32"}, {"fp32", "f32"},
       {"half", "f16"},   {"float16", "f16"}, {"fp16", "f16"},
       {"bfloat16", "bf16"}, {"int", "i32"},  {"int32", "i32"},
-      {"int64", "i64"},  {"bool", "i1"}};
+      {"int64", "i64"},  {"bool", "i1"},       {"f64", "f32"},
+      {"float64", "f32"}, {"double", "f32"},  {"fp64", "f32"}};
+  if (std::optional<std::string> text = notYet(word)) {
+    diagnostics.report("not-yet", span, *text);
+    return std::nullopt;
+  }
+  if (word == "f8" || word == "fp8" || word == "float8" ||
+      word.find("e4m3") != std::string::npos ||
+      word.find("e5m2") != std::string::npos) {
+    diagnostics.report("not-yet", span,
+                       fmt::format("{} is not supported yet, nor is any 8-bit "
+                                   "float; use bf16 or f16",
+                                   word));
+    return std::nullopt;
+  }
   auto foreign = kForeign.find(word);
   diagnostics.report(
       "unknown-dtype", span,
@@ -115,6 +155,17 @@ bool ExprChecker::count(const SyntaxExpr &syntax, size_t least, size_t most,
                         const char *usage) {
   if (syntax.children.size() >= least && syntax.children.size() <= most)
     return true;
+  // The axis without its over=.
+  if (syntax.children.size() == most + 1 && !keyword(syntax, "over") &&
+      (syntax.text == "matmul" || syntax.text == "softmax")) {
+    const SyntaxExpr &last = syntax.children.back();
+    if (last.kind == SyntaxExpr::NameRef && kernel.findAxis(last.text) >= 0) {
+      diagnostics.report("missing-over", last.span,
+                         fmt::format("'{}' is written {}", syntax.text, usage),
+                         "over=" + last.text);
+      return false;
+    }
+  }
   diagnostics.report("argument-count", syntax.span,
                      fmt::format("'{}' is written {}, not with {} plain "
                                  "argument{}",
@@ -123,17 +174,46 @@ bool ExprChecker::count(const SyntaxExpr &syntax, size_t least, size_t most,
   return false;
 }
 
+/// Words for over= in other libraries.
+static bool isForeignOver(const std::string &word) {
+  return word == "axis" || word == "axes" || word == "dim" || word == "dims" ||
+         word == "along";
+}
+
 bool ExprChecker::keywords(const SyntaxExpr &syntax,
                            const std::vector<std::string> &known) {
   bool good = true;
-  for (auto &[word, value] : syntax.keywords)
+  for (auto &keyword : syntax.keywords) {
+    const Name &word = keyword.first;
+    const SyntaxExpr &value = keyword.second;
     if (std::find(known.begin(), known.end(), word.text) == known.end()) {
+      good = false;
+      if (std::optional<std::string> text = notYet(word.text)) {
+        diagnostics.report("not-yet", word.span, *text);
+        continue;
+      }
+      if (lookUpLocal(word.text) >= 0 ||
+          std::any_of(kernel.axes.begin(), kernel.axes.end(),
+                      [&](const Axis &a) {
+                        return a.index == word.text || a.name == word.text;
+                      })) {
+        diagnostics.report("equality-for-comparison", value.equals,
+                           "a comparison is written with '=='", "==");
+        continue;
+      }
+      if (isForeignOver(word.text) && !known.empty()) {
+        diagnostics.report("unknown-keyword", word.span,
+                           fmt::format("'{}' names its axis with over=",
+                                       syntax.text),
+                           "over");
+        continue;
+      }
       diagnostics.report("unknown-keyword", word.span,
                          fmt::format("'{}' has no argument '{}'", syntax.text,
                                      word.text),
                          nearest(word.text, known));
-      good = false;
     }
+  }
   return good;
 }
 
@@ -147,6 +227,9 @@ const SyntaxExpr *ExprChecker::keyword(const SyntaxExpr &syntax,
 
 int ExprChecker::over(const SyntaxExpr &syntax) {
   const SyntaxExpr *value = keyword(syntax, "over");
+  for (auto &[word, other] : syntax.keywords)
+    if (!value && (isForeignOver(word.text) || nearest(word.text, {"over"})))
+      return -1; // Reported already.
   if (!value) {
     diagnostics.report("missing-over", syntax.span,
                        fmt::format("'{}' needs over=AXIS", syntax.text));
@@ -291,16 +374,25 @@ std::unique_ptr<Expr> ExprChecker::check(const SyntaxExpr &syntax) {
   return nullptr;
 }
 
+/// "; known are a, b", where that is short enough to help.
+static std::string listed(const std::vector<std::string> &known) {
+  if (known.empty() || known.size() > 24)
+    return "";
+  return fmt::format("; known are {}", fmt::join(known, ", "));
+}
+
 std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
   const std::string &word = syntax.text;
   if (int local = lookUpLocal(word); local >= 0) {
     ExprPtr e = make(ExprKind::Local, syntax);
     e->ref = local;
+    usedLocals.insert(local);
     e->type = kernel.locals[local].type;
     return e;
   }
   for (size_t i = 0; i < kernel.arguments.size(); ++i)
     if (kernel.arguments[i].name == word) {
+      usedArguments.insert(static_cast<int>(i));
       if (broken.count(word))
         return nullptr;
       ExprPtr e = make(ExprKind::Argument, syntax);
@@ -337,9 +429,17 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
                                    word));
     return nullptr;
   }
+  if (word == "inf" || word == "infinity" || word == "INFINITY") {
+    diagnostics.report("no-infinity", syntax.span,
+                       "there is no infinity to write; mask(s, condition) puts "
+                       "minus infinity where the condition fails");
+    return nullptr;
+  }
+  std::optional<std::string> fix = nearest(word, known);
   diagnostics.report("unknown-name", syntax.span,
-                     fmt::format("unknown name '{}'", word),
-                     nearest(word, known));
+                     fmt::format("unknown name '{}'{}", word,
+                                 fix ? "" : listed(known)),
+                     fix);
   return nullptr;
 }
 
@@ -395,10 +495,47 @@ std::unique_ptr<Expr> ExprChecker::binary(const SyntaxExpr &syntax) {
     }
     bool compares = syntax.op >= Op::Eq && syntax.op <= Op::Ge;
     e->type.dtype = compares ? DType::I1 : exact ? DType::I64 : DType::F32;
+    if (syntax.op == Op::Div && !exact)
+      warnIndex(*right, "a division by it is infinite");
   }
   e->operands.push_back(std::move(left));
   e->operands.push_back(std::move(right));
+  warnDivision(syntax, *e);
   return e;
+}
+
+/// `1 / D` is an integer, and 0.
+void ExprChecker::warnDivision(const SyntaxExpr &syntax, const Expr &e) {
+  if (e.op != Op::Div || e.type.dtype != DType::I64 || !e.type.axes.empty() ||
+      e.operands[0]->kind != ExprKind::IntLiteral)
+    return;
+  const Expr &over = *e.operands[1];
+  int64_t above = e.operands[0]->integer;
+  std::string result = "rounds down";
+  if (over.kind == ExprKind::IntLiteral) {
+    if (above % over.integer == 0)
+      return;
+    result = fmt::format("gives {}", above / over.integer);
+  } else if (over.kind == ExprKind::AxisLength) {
+    result = fmt::format("gives 0 where {} is above {}", over.name, above);
+  }
+  diagnostics.warn("integer-division", e.operands[0]->span,
+                   fmt::format("'{}' of two integers {}; write {}.0 for a real "
+                               "quotient",
+                               syntax.text, result, above),
+                   fmt::format("{}.0", above));
+}
+
+/// `rsqrt(d)` where the length D was meant.
+void ExprChecker::warnIndex(const Expr &e, const char *what) {
+  if (e.kind != ExprKind::AxisIndex)
+    return;
+  const std::string &length = kernel.axes[e.ref].name;
+  diagnostics.warn("index-not-length", e.span,
+                   fmt::format("'{}' is an index and starts at 0, where {}; the "
+                               "length is '{}'",
+                               e.name, what, length),
+                   length);
 }
 
 std::unique_ptr<Expr> ExprChecker::call(const SyntaxExpr &syntax) {
@@ -429,16 +566,33 @@ std::unique_ptr<Expr> ExprChecker::call(const SyntaxExpr &syntax) {
     diagnostics.report("call-of-tensor", syntax.nameSpan,
                        fmt::format("'{}' is a tensor; read it with [...]",
                                    callee));
-  else
+  else if (std::optional<std::string> text = notYet(callee))
+    diagnostics.report("not-yet", syntax.nameSpan, *text);
+  else if (auto foreign = kForeignFunctions.find(callee);
+           foreign != kForeignFunctions.end())
+    diagnostics.report("foreign-function", syntax.nameSpan,
+                       fmt::format("there is no '{}'; {}", callee,
+                                   foreign->second));
+  else if (!broken.count(callee)) {
+    std::optional<std::string> fix = nearest(callee, known);
     diagnostics.report("unknown-function", syntax.nameSpan,
-                       fmt::format("unknown function '{}'", callee),
-                       nearest(callee, known));
+                       fmt::format("unknown function '{}'{}", callee,
+                                   fix ? "" : listed(known)),
+                       fix);
+  }
   return nullptr;
 }
 
 std::unique_ptr<Expr> ExprChecker::function(const SyntaxExpr &syntax, Op op) {
   bool two = op == Op::Min || op == Op::Max;
   std::string usage = two ? syntax.text + "(x, y)" : syntax.text + "(x)";
+  if (two && (syntax.children.size() == 1 || keyword(syntax, "over"))) {
+    diagnostics.report("reduction", syntax.span,
+                       fmt::format("'{0}' is written {0}(x, y), element by element; "
+                                   "the reductions are matmul and softmax",
+                                   syntax.text));
+    return nullptr;
+  }
   if (!keywords(syntax, {}) || !count(syntax, two ? 2 : 1, two ? 2 : 1,
                                       usage.c_str()))
     return nullptr;
@@ -457,6 +611,8 @@ std::unique_ptr<Expr> ExprChecker::function(const SyntaxExpr &syntax, Op op) {
   }
   if (!good)
     return nullptr;
+  if (op == Op::Rsqrt || op == Op::Log)
+    warnIndex(*e->operands[0], (syntax.text + " is infinite").c_str());
   bool keepsIntegers = two || op == Op::Abs || op == Op::Floor;
   e->type.dtype = exact && keepsIntegers ? DType::I64 : DType::F32;
   return e;
@@ -547,6 +703,7 @@ std::unique_ptr<Expr> ExprChecker::read(const SyntaxExpr &syntax) {
                        other ? std::nullopt : nearest(syntax.text, tensors));
     return nullptr;
   }
+  usedArguments.insert(id);
   if (broken.count(syntax.text))
     return nullptr;
   const Argument &argument = kernel.arguments[id];
@@ -577,6 +734,9 @@ std::unique_ptr<Expr> ExprChecker::read(const SyntaxExpr &syntax) {
       good = false;
       continue;
     }
+    if (index->kind == ExprKind::AxisIndex)
+      bareReads.push_back({id, static_cast<int>(&child - syntax.children.data()),
+                           index->ref, index->span});
     e->type.axes = join(e->type.axes, index->type.axes);
     e->operands.push_back(std::move(index));
   }
@@ -587,10 +747,21 @@ std::unique_ptr<Expr> ExprChecker::read(const SyntaxExpr &syntax) {
 // Tensor operations
 //===----------------------------------------------------------------------===//
 
+bool ExprChecker::isProbabilities(const Expr &e) const {
+  if (e.kind == ExprKind::Softmax)
+    return true;
+  if (e.kind != ExprKind::Local)
+    return false;
+  for (const Statement &statement : kernel.body)
+    if (statement.targets[0] == e.ref)
+      return statement.value->kind == ExprKind::Softmax;
+  return false;
+}
+
 std::unique_ptr<Expr> ExprChecker::matmul(const SyntaxExpr &syntax) {
   bool good = keywords(syntax, {"over"}) &
               count(syntax, 2, 2, "matmul(a, b, over=AXIS)");
-  int axis = over(syntax);
+  int axis = good || keyword(syntax, "over") ? over(syntax) : -1;
   if (!good)
     return nullptr;
   ExprPtr a = check(syntax.children[0]), b = check(syntax.children[1]);
@@ -609,6 +780,15 @@ std::unique_ptr<Expr> ExprChecker::matmul(const SyntaxExpr &syntax) {
                                      kernel.axes[axis].name));
       return nullptr;
     }
+  }
+  if (isProbabilities(*b) && !isProbabilities(*a)) {
+    const SyntaxExpr &x = syntax.children[0], &y = syntax.children[1];
+    bool names = x.kind == SyntaxExpr::NameRef && y.kind == SyntaxExpr::NameRef;
+    diagnostics.warn("matmul-order", {a->span.begin, b->span.end},
+                     "the probabilities come first: matmul(p, v, over=AXIS); in "
+                     "this order no flash level is made",
+                     names ? std::optional<std::string>(y.text + ", " + x.text)
+                           : std::nullopt);
   }
   ExprPtr e = make(ExprKind::Matmul, syntax);
   e->ref = axis;
@@ -641,11 +821,62 @@ std::unique_ptr<Expr> ExprChecker::matmul(const SyntaxExpr &syntax) {
   return e;
 }
 
+/// Whether only literals and lengths enter an expression.
+static bool isFixed(const Expr &e) {
+  return e.kind != ExprKind::Argument && e.kind != ExprKind::Read &&
+         e.kind != ExprKind::Local &&
+         std::all_of(e.operands.begin(), e.operands.end(),
+                     [](const auto &operand) { return isFixed(*operand); });
+}
+
+/// The first index of `axis` in an expression, or null.
+static const Expr *findIndex(const Expr &e, int axis) {
+  if (e.kind == ExprKind::AxisIndex && e.ref == axis)
+    return &e;
+  for (const auto &operand : e.operands)
+    if (const Expr *found = findIndex(*operand, axis))
+      return found;
+  return nullptr;
+}
+
+bool ExprChecker::within(const Expr &scores, const Expr &part, const char *what,
+                         const char *instead) {
+  for (int axis : part.type.axes) {
+    bool inside = std::any_of(scores.type.axes.begin(), scores.type.axes.end(),
+                              [&](int own) {
+                                return own == axis ||
+                                       kernel.axes[own].inner == axis ||
+                                       kernel.axes[own].group == axis;
+                              });
+    if (inside)
+      continue;
+    const Axis &a = kernel.axes[axis];
+    std::string axes = showAxes(kernel, scores.type.axes);
+    if (const Expr *index = findIndex(part, axis))
+      diagnostics.report(
+          "part-axes", index->span,
+          fmt::format("'{}' runs along '{}', an axis that the scores {} do not "
+                      "have; the length of the axis is '{}'",
+                      index->name, a.name, axes, a.name),
+          a.name);
+    else
+      diagnostics.report(
+          "part-axes", part.span,
+          fmt::format("the {} varies along '{}', an axis that the scores {} do "
+                      "not have; to add the axis {}",
+                      what, a.name, axes, instead));
+    return false;
+  }
+  return true;
+}
+
 std::unique_ptr<Expr> ExprChecker::scale(const SyntaxExpr &syntax) {
   if (!keywords(syntax, {}) || !count(syntax, 2, 2, "scale(s, factor)"))
     return nullptr;
   ExprPtr s = check(syntax.children[0]), c = check(syntax.children[1]);
   if (!s || !c || !number(*s, "scale") || !number(*c, "scale"))
+    return nullptr;
+  if (!within(*s, *c, "factor", "multiply with '*'"))
     return nullptr;
   ExprPtr e = make(ExprKind::Scale, syntax);
   e->type.axes = join(s->type.axes, c->type.axes);
@@ -666,6 +897,22 @@ std::unique_ptr<Expr> ExprChecker::mask(const SyntaxExpr &syntax) {
                        "number");
     return nullptr;
   }
+  if (!within(*s, *p, "condition", "write select"))
+    return nullptr;
+  if (p->type.axes.empty() && isFixed(*p)) {
+    const SyntaxExpr &written = syntax.children[1];
+    std::optional<std::string> fix;
+    if (written.kind == SyntaxExpr::Binary && written.op >= Op::Eq &&
+        written.op <= Op::Ge && p->kind == ExprKind::Binary &&
+        p->operands[0]->kind == ExprKind::AxisLength &&
+        p->operands[1]->kind == ExprKind::AxisLength)
+      fix = fmt::format("{} {} {}", kernel.axes[p->operands[0]->ref].index,
+                        written.text, kernel.axes[p->operands[1]->ref].index);
+    diagnostics.warn("constant-mask", p->span,
+                     "no index enters this condition, so all scores are kept or "
+                     "none; the index of an axis is its lower-case name",
+                     fix);
+  }
   ExprPtr e = make(ExprKind::Mask, syntax);
   e->type.axes = join(s->type.axes, p->type.axes);
   e->operands.push_back(std::move(s));
@@ -676,7 +923,7 @@ std::unique_ptr<Expr> ExprChecker::mask(const SyntaxExpr &syntax) {
 std::unique_ptr<Expr> ExprChecker::softmax(const SyntaxExpr &syntax) {
   bool good = keywords(syntax, {"over", "sink"}) &
               count(syntax, 1, 1, "softmax(s, over=AXIS)");
-  int axis = over(syntax);
+  int axis = good || keyword(syntax, "over") ? over(syntax) : -1;
   if (!good)
     return nullptr;
   ExprPtr s = check(syntax.children[0]);
@@ -714,4 +961,49 @@ std::unique_ptr<Expr> ExprChecker::softmax(const SyntaxExpr &syntax) {
   if (sink)
     e->operands.push_back(std::move(sink));
   return e;
+}
+
+//===----------------------------------------------------------------------===//
+// Warnings of a whole kernel
+//===----------------------------------------------------------------------===//
+
+void ExprChecker::warnings(const std::vector<int> &kept) {
+  usedLocals.insert(kept.begin(), kept.end());
+  for (size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (!usedArguments.count(static_cast<int>(i)))
+      diagnostics.warn("unused-argument", kernel.arguments[i].span,
+                       fmt::format("argument '{}' is never used",
+                                   kernel.arguments[i].name));
+  for (const Statement &statement : kernel.body)
+    if (std::none_of(statement.targets.begin(), statement.targets.end(),
+                     [&](int target) { return usedLocals.count(target); })) {
+      const Local &local = kernel.locals[statement.targets[0]];
+      diagnostics.warn("unused-value", local.span,
+                       fmt::format("this value of '{}' is never used", local.name));
+    }
+  for (const BareRead &read : bareReads) {
+    const Argument &argument = kernel.arguments[read.argument];
+    int own = argument.type.axes[read.position];
+    // An axis of this tensor alone has no other index to be read by.
+    bool shared = false;
+    for (size_t i = 0; i < kernel.arguments.size(); ++i)
+      shared |= static_cast<int>(i) != read.argument &&
+                hasAxis(kernel.arguments[i].type, own);
+    // A tensor read by its own index too is compared with itself on purpose:
+    // doc[b, m] == doc[b, n].
+    bool both = std::any_of(
+        bareReads.begin(), bareReads.end(), [&](const BareRead &other) {
+          return other.argument == read.argument &&
+                 other.position == read.position && other.axis == own;
+        });
+    if (!shared || both || reaches(own, read.axis) || reaches(read.axis, own))
+      continue;
+    diagnostics.warn("read-other-axis", read.span,
+                     fmt::format("'{}' runs along '{}', but this axis of '{}' is "
+                                 "'{}', whose index is '{}'",
+                                 kernel.axes[read.axis].index,
+                                 kernel.axes[read.axis].name, argument.name,
+                                 kernel.axes[own].name, kernel.axes[own].index),
+                     kernel.axes[own].index);
+  }
 }

@@ -31,6 +31,10 @@ public:
   bool isBroken(const std::string &name) const { return broken.count(name); }
   std::vector<std::string> localNames() const;
 
+  /// What is legal and hardly meant: values that nothing uses, reads by the index of
+  /// another axis. `kept` are the locals that results hold.
+  void warnings(const std::vector<int> &kept);
+
 private:
   using ExprPtr = std::unique_ptr<Expr>;
 
@@ -60,11 +64,24 @@ private:
   std::vector<int> join(const std::vector<int> &a, const std::vector<int> &b);
   bool reaches(int outer, int axis) const;
   bool hasAxis(const Type &type, int axis) const;
+  /// Whether a scale factor or condition varies along the scores' axes only.
+  bool within(const Expr &scores, const Expr &part, const char *what,
+              const char *instead);
+  void warnDivision(const SyntaxExpr &syntax, const Expr &e);
+  void warnIndex(const Expr &e, const char *what);
+  bool isProbabilities(const Expr &e) const;
 
   Kernel &kernel;
   Diagnostics &diagnostics;
   std::set<std::string> broken;
   std::map<std::string, int> scope;
+  std::set<int> usedArguments, usedLocals;
+  /// A read of an argument at a bare index: position, axis and place.
+  struct BareRead {
+    int argument, position, axis;
+    Span span;
+  };
+  std::vector<BareRead> bareReads;
 };
 
 } // namespace attn::spec

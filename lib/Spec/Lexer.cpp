@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -58,11 +59,17 @@ struct Lexer {
       }
     }
     if (isLetter(peek()) || peek() == '.') {
+      bool suffixed = (peek() == 'f' || peek() == 'F') && !isLetter(peek(1)) &&
+                      !isDigit(peek(1)) && peek(1) != '.';
       while (isLetter(peek()) || isDigit(peek()) || peek() == '.')
         ++at;
       diagnostics.report("bad-number", {begin, at},
-                         fmt::format("'{}' is not a number",
-                                     text.substr(begin, at - begin)));
+                         fmt::format("'{}' is not a number{}",
+                                     text.substr(begin, at - begin),
+                                     suffixed ? "; numbers have no suffix" : ""),
+                         suffixed ? std::optional<std::string>(
+                                        text.substr(begin, at - begin - 1))
+                                  : std::nullopt);
       push(Token::Int, begin);
       return;
     }
@@ -107,6 +114,104 @@ struct Lexer {
         tokens.push_back(token);
         return true;
       }
+    if (peek() == '/' && (peek(1) == '/' || peek(1) == '*')) {
+      uint32_t begin = at;
+      bool block = peek(1) == '*';
+      uint32_t after = at + 2;
+      while (after < text.size() && text[after] == ' ')
+        ++after;
+      bool quotient = after < text.size() && isDigit(text[after]);
+      size_t close = block ? text.find("*/", at + 2) : text.find('\n', at);
+      diagnostics.report("foreign-comment", {begin, begin + 2},
+                         block ? "a comment starts with '#' and ends with the line"
+                               : "a comment starts with '#'; for a rounded "
+                                 "quotient of integers write '/'",
+                         block ? std::nullopt
+                               : std::optional<std::string>(quotient ? "/" : "#"));
+      if (quotient) { // Parsing goes on behind it.
+        Token token;
+        token.kind = Token::Punct;
+        token.span = {begin, begin + 2};
+        token.text = "/";
+        tokens.push_back(token);
+        at += 2;
+        return true;
+      }
+      at = close == std::string::npos ? text.size() : close + (block ? 2 : 0);
+      return true;
+    }
+    // Text, what stands in for it so that parsing goes on, what to write, fix.
+    static const struct {
+      const char *theirs, *ours, *message, *fix;
+    } kMarks[] = {
+        {"%", "/",
+         "'%' is not in the language, which has no remainder; for integers write "
+         "x - y * (x / y), where '/' rounds down",
+         nullptr},
+        {"^", "*", "'^' is not an operator here; write exp2 or a product", nullptr},
+        {"@", "*", "'@' is not an operator here; write matmul(a, b, over=AXIS)",
+         nullptr},
+        {"&", "and", "'&' is not an operator here; write 'and'", "and"},
+        {"|", "or", "'|' is not an operator here; write 'or'", "or"},
+        {"~", "not", "'~' is not an operator here; write 'not'", "not "},
+        {"\u2264", "<=", "'\u2264' is not in the language; write '<='", "<="},
+        {"\u2265", ">=", "'\u2265' is not in the language; write '>='", ">="},
+        {"\u2260", "!=", "'\u2260' is not in the language; write '!='", "!="},
+        {"\u2212", "-", "'\u2212' is not in the language; write '-'", "-"},
+        {"\u00d7", "*", "'\u00d7' is not in the language; write '*'", "*"},
+        {"\u00b7", "*", "'\u00b7' is not in the language; write '*'", "*"},
+        {"=<", "<=", "'=<' is not an operator here; write '<='", "<="},
+        {"=>", ">=", "'=>' is not an operator here; write '>='", ">="},
+        {";", nullptr, "a statement ends with its line, without ';'", ""},
+    };
+    for (auto &mark : kMarks) {
+      size_t length = std::strlen(mark.theirs);
+      if (text.compare(at, length, mark.theirs) != 0)
+        continue;
+      uint32_t begin = at;
+      at += length;
+      diagnostics.report("foreign-operator", {begin, at}, mark.message,
+                         mark.fix ? std::optional<std::string>(mark.fix)
+                                  : std::nullopt);
+      Token token;
+      token.kind = !mark.ours             ? Token::Newline
+                   : isLetter(*mark.ours) ? Token::Word
+                                          : Token::Punct;
+      token.span = {begin, at};
+      token.text = mark.ours ? mark.ours : "";
+      tokens.push_back(token);
+      return true;
+    }
+    if (peek() == '"' || peek() == '\'') {
+      uint32_t begin = at++;
+      while (isLetter(peek()) || isDigit(peek()))
+        ++at;
+      std::string word = text.substr(begin + 1, at - begin - 1);
+      bool closed = peek() == text[begin];
+      at += closed;
+      diagnostics.report("string", {begin, at},
+                         "the language has no strings; names stand bare",
+                         closed && !word.empty() ? std::optional<std::string>(word)
+                                                 : std::nullopt);
+      if (!word.empty()) {
+        Token token;
+        token.kind = Token::Word;
+        token.span = {begin, at};
+        token.text = word;
+        tokens.push_back(token);
+      }
+      return true;
+    }
+    if (peek() == '.' && isLetter(peek(1))) {
+      uint32_t begin = at++;
+      while (isLetter(peek()) || isDigit(peek()) || peek() == '.')
+        ++at;
+      diagnostics.report("member", {begin, at},
+                         "values have no members; functions are called by their "
+                         "bare names, and no transpose is needed: axes are matched "
+                         "by name");
+      return true;
+    }
     if (peek() == '!' && peek(1) != '=') {
       uint32_t begin = at++;
       diagnostics.report("foreign-operator", {begin, at},
@@ -153,7 +258,7 @@ struct Lexer {
           auto foreign = [&](char d) {
             return d != '\n' && d != ' ' && d != '\t' && d != '\r' &&
                    !isLetter(d) && !isDigit(d) && d != '#' && d != '!' &&
-                   kOne.find(d) == std::string::npos;
+                   d != '%' && d != '"' && d != ';' && kOne.find(d) == std::string::npos;
           };
           while (at < text.size() && foreign(peek()))
             ++at;

@@ -56,10 +56,14 @@ ParseResult attn::spec::parse(std::string path, std::string text,
                                      kernel.name.text));
     result.module.kernels.push_back(checkKernel(kernel, binds, diagnostics));
   }
-  std::stable_sort(diagnostics.list.begin(), diagnostics.list.end(),
-                   [](const Diagnostic &a, const Diagnostic &b) {
-                     return a.span.begin < b.span.begin;
-                   });
+  for (auto *list : {&diagnostics.list, &diagnostics.warnings})
+    std::stable_sort(list->begin(), list->end(),
+                     [](const Diagnostic &a, const Diagnostic &b) {
+                       return a.span.begin < b.span.begin;
+                     });
+  // What an error hides may be what a warning misses.
+  if (diagnostics.list.empty())
+    result.warnings = std::move(diagnostics.warnings);
   result.diagnostics = std::move(diagnostics.list);
   return result;
 }

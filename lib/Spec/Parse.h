@@ -6,19 +6,22 @@
 
 namespace attn::spec {
 
-/// One error. `fix` is the replacement text for `span` when one edit would
+/// One error or warning. `fix` is the replacement text for `span` when one edit would
 /// mend it. `id` names the kind ("unknown-name"), stable for tests.
 struct Diagnostic {
   std::string id;
   std::string message;
   Span span;
   std::optional<std::string> fix;
+  bool warning = false;
 };
 
-/// The tree, valid only when `diagnostics` is empty. Never throws on bad text.
+/// The tree, valid only when `diagnostics`, the errors, is empty. Warnings are kept
+/// of texts without errors only. Never throws on bad text.
 struct ParseResult {
   Module module;
   std::vector<Diagnostic> diagnostics;
+  std::vector<Diagnostic> warnings;
   bool ok() const { return diagnostics.empty(); }
 };
 
@@ -29,7 +32,8 @@ ParseResult parse(std::string path, std::string text, const Binds &binds = {});
 /// Reads a file and parses it; a file that cannot be read is a diagnostic.
 ParseResult parseFile(const std::string &path, const Binds &binds = {});
 
-/// "file:line:col: error: message", the source line, a caret line and the fix.
+/// "file:line:col: error: message" (or warning), the source line, a caret line and
+/// the fix; of a result, all its errors, or else all its warnings.
 std::string render(const Module &module, const Diagnostic &diagnostic);
 std::string render(const ParseResult &result);
 

@@ -254,8 +254,17 @@ struct Parser {
       return e;
     }
     if (token.kind != Token::Word || is("and") || is("or") || is("not") ||
-        is("kernel") || is("where"))
+        is("kernel") || is("where")) {
+      if (is("where") && at + 1 < tokens.size() && tokens[at + 1].text == "(") {
+        diagnostics.report("where-function", token.span,
+                           "'where' describes axes; to choose between two values "
+                           "write select(condition, x, y), to drop scores "
+                           "mask(s, condition)",
+                           "select");
+        throw Recover{};
+      }
       fail("expected-expression", "an expression");
+    }
     e.text = token.text;
     take();
     if (is("(")) {
@@ -267,6 +276,12 @@ struct Parser {
       e.kind = SyntaxExpr::Index;
       open("[", "expected-expression", "'['");
       while (!is("]")) {
+        if (is(":")) {
+          diagnostics.report("slice", peek().span,
+                             "there are no slices; write an index for each axis, "
+                             "or the bare name for the whole tensor");
+          throw Recover{};
+        }
         e.children.push_back(expr());
         if (!accept(","))
           break;
@@ -287,12 +302,13 @@ struct Parser {
                      tokens[at + 1].text == "=";
       if (keyword) {
         Name word = name("expected-name", "a name");
-        take();
+        Span equals = take().span;
         for (auto &[other, value] : call.keywords)
           if (other.text == word.text)
             diagnostics.report("keyword-repeated", word.span,
                                fmt::format("'{}' is given twice", word.text));
         call.keywords.emplace_back(word, expr());
+        call.keywords.back().second.equals = equals;
       } else {
         SyntaxExpr value = expr();
         if (!call.keywords.empty())
@@ -309,6 +325,14 @@ struct Parser {
   // Kernels
   //===--------------------------------------------------------------------===//
 
+  /// Reports a form that the language is to have and has not yet.
+  void refuse(const Name &word) {
+    if (std::optional<std::string> text = notYet(word.text)) {
+      diagnostics.report("not-yet", word.span, *text);
+      throw Recover{};
+    }
+  }
+
   SyntaxParam param() {
     SyntaxParam p;
     p.name = name("expected-name", "a name");
@@ -316,16 +340,26 @@ struct Parser {
       fail("expected-colon", "':' and a type");
     take();
     p.type.dtype = name("expected-type", "a type such as bf16[B, H, M, D]");
+    refuse(p.type.dtype);
     if (is("[")) {
       p.type.tensor = true;
       open("[", "expected-axis", "'['");
       while (!is("]")) {
+        if (peek().kind == Token::Int)
+          fail("expected-axis",
+               fmt::format("an axis name such as D, which the where clause binds: "
+                           "where D = {}",
+                           peek().integer));
         p.type.axes.push_back(
             name("expected-axis", "an axis name such as B"));
+        if (!is(",") && !is("]"))
+          refuse(p.type.axes.back());
         if (!accept(","))
           break;
       }
       close("]", "',' or ']'");
+    } else if (is("(") || is("<")) {
+      fail("axes-brackets", "the axes in square brackets: bf16[B, H, M, D]", "[");
     }
     return p;
   }
@@ -382,6 +416,8 @@ struct Parser {
         break; // A trailing comma.
       SyntaxWhere clause;
       clause.axis = name("expected-axis", "an axis name such as D");
+      if (!is("=") && !is("=="))
+        refuse(clause.axis);
       if (is("==")) {
         diagnostics.report("equality-for-binding", peek().span,
                            "a binding is written with one '='", "=");
@@ -400,9 +436,49 @@ struct Parser {
     } while (accept(","));
   }
 
+  /// Statements of other languages, with ours.
+  void foreignStatement() {
+    const Token &first = peek();
+    if (first.kind != Token::Word || at + 1 >= tokens.size())
+      return;
+    const Token &second = tokens[at + 1];
+    bool assigned = second.kind == Token::Punct &&
+                    (second.text == "=" || second.text == ",");
+    if (assigned)
+      return;
+    static const std::pair<const char *, const char *> kWords[] = {
+        {"return", "nothing is returned: a result is the last value assigned to "
+                   "its name"},
+        {"for", "there are no loops: operations run over whole axes"},
+        {"while", "there are no loops: operations run over whole axes"},
+        {"if", "there are no branches; write select(condition, x, y)"},
+        {"let", "a value is named by s = ..., without a word before it"},
+        {"var", "a value is named by s = ..., without a word before it"},
+        {"const", "a value is named by s = ..., without a word before it"},
+        {"auto", "a value is named by s = ..., without a word before it"}};
+    for (auto [word, text] : kWords)
+      if (first.text == word) {
+        diagnostics.report("foreign-statement", first.span, text);
+        throw Recover{};
+      }
+    if (second.kind == Token::Punct && at + 2 < tokens.size() &&
+        tokens[at + 2].text == "=" &&
+        tokens[at + 2].span.begin == second.span.end &&
+        (second.text == "+" || second.text == "-" || second.text == "*" ||
+         second.text == "/")) {
+      diagnostics.report("foreign-statement",
+                         {second.span.begin, tokens[at + 2].span.end},
+                         fmt::format("'{1}=' is not in the language; write {0} = "
+                                     "{0} {1} ...",
+                                     first.text, second.text));
+      throw Recover{};
+    }
+  }
+
   void statement(SyntaxStatement &s) {
     size = 0;
     s.span.begin = peek().span.begin;
+    foreignStatement();
     do
       s.targets.push_back(name("expected-statement", "a statement such as s = ..."));
     while (accept(","));
@@ -486,7 +562,10 @@ struct Parser {
       any = true;
       try {
         if (!is("kernel"))
-          fail("expected-kernel", "'kernel'");
+          fail("expected-kernel", "'kernel'",
+               is("def") || is("func") || is("fn") || is("function")
+                   ? std::optional<std::string>("kernel")
+                   : std::nullopt);
         kernels.push_back(kernel());
       } catch (Recover) {
         skipKernel();

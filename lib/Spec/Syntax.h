@@ -24,6 +24,7 @@ struct SyntaxExpr {
   enum Kind { Int, Float, Bool, NameRef, Unary, Binary, Call, Index } kind = Int;
   Span span;
   Span nameSpan; ///< Operator or callee.
+  Span equals;   ///< Of the '=' before the value of a `word=`.
   std::string text;
   Op op = Op::None;
   int64_t integer = 0;

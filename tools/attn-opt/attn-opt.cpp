@@ -185,6 +185,7 @@ int main(int argc, char **argv) {
       llvm::errs() << attn::spec::render(parsed);
       return 1;
     }
+    llvm::errs() << attn::spec::render(parsed); // Warnings, if any.
     for (auto &[name, length] : binds)
       if (llvm::none_of(parsed.module.kernels, [&](const auto &kernel) {
             return kernel.findAxis(name) >= 0;
@@ -204,7 +205,8 @@ int main(int argc, char **argv) {
   }
 
   // Passes named on the command line run in their order, else the level's.
-  PassManager pm(&context);
+  // A pass on functions nests by itself, as with plain MLIR.
+  PassManager pm(module.get()->getName(), PassManager::Nesting::Implicit);
   if (failed(applyPassManagerCLOptions(pm)))
     return 1;
   auto listed = MlirOptMainConfig::createFromCLOptions();
