@@ -181,6 +181,7 @@ int main(int argc, char **argv) {
     llvm::errs() << attn::spec::render(parsed);
     return 1;
   }
+  llvm::errs() << attn::spec::render(parsed); // Warnings, if any.
   for (auto &[name, length] : binds)
     if (llvm::none_of(parsed.module.kernels, [&](const auto &kernel) {
           return kernel.findAxis(name) >= 0;
