@@ -21,6 +21,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -110,6 +111,34 @@ static attn::VariantRequest requestedSchedules() {
   return request;
 }
 
+/// Whether a folder holds what attnc writes and nothing else: it is replaced as a
+/// whole, so another tool's manifest.json or a file put beside ours must not go.
+static bool holdsOnlyABundle(const std::string &folder) {
+  namespace fs = llvm::sys::fs;
+  auto text = llvm::MemoryBuffer::getFile(folder + "/manifest.json");
+  if (!text)
+    return false;
+  llvm::Expected<llvm::json::Value> manifest = llvm::json::parse((*text)->getBuffer());
+  if (!manifest) {
+    llvm::consumeError(manifest.takeError());
+    return false;
+  }
+  const llvm::json::Object *top = manifest->getAsObject();
+  if (!top || !top->getString("compiler").value_or("").starts_with("attn "))
+    return false;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; at != end && !error;
+       at.increment(error)) {
+    llvm::StringRef name = llvm::sys::path::filename(at->path());
+    llvm::StringRef kind = llvm::sys::path::extension(name);
+    if (fs::is_directory(at->path()) ||
+        (name != "manifest.json" && name != "spec.attn" && kind != ".ptx" &&
+         kind != ".cubin" && kind != ".so" && kind != ".h"))
+      return false;
+  }
+  return !error;
+}
+
 /// Why no bundle can be put there; "" when it can.
 static std::string occupied(const std::string &wanted) {
   namespace fs = llvm::sys::fs;
@@ -119,8 +148,9 @@ static std::string occupied(const std::string &wanted) {
     return "'" + wanted + "' exists and is not a folder";
   std::error_code error;
   bool empty = fs::directory_iterator(wanted, error) == fs::directory_iterator();
-  if (!empty && !fs::exists(wanted + "/manifest.json"))
-    return "'" + wanted + "' exists and is not a bundle; choose another -o";
+  if (!empty && !holdsOnlyABundle(wanted))
+    return "'" + wanted + "' exists and is not a bundle, or holds more than one; "
+           "choose another -o";
   return "";
 }
 
@@ -229,6 +259,8 @@ int main(int argc, char **argv) {
   llvm::sys::path::remove_dots(wanted, true);
   if (llvm::SmallString<256> real; !llvm::sys::fs::real_path(wanted, real))
     wanted = real; // What a link points to is replaced, not the link.
+  if (output.empty())
+    return fail("-o needs the name of a folder");
   if (std::string why = occupied(wanted.str().str()); !why.empty())
     return fail(why, 1);
   std::string parent = llvm::sys::path::parent_path(wanted).str();
