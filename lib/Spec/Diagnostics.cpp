@@ -71,35 +71,34 @@ std::pair<int, int> attn::spec::lineAndColumn(const std::string &text,
   return {line, static_cast<int>(offset - first) + 1};
 }
 
+/// Bytes at `i` that a terminal would act on, tabs and ends of lines among them: 1
+/// for a control, 2 for U+0080 .. U+009F in UTF-8, of which some begin escape
+/// sequences; else 0.
+static size_t controlAt(const std::string &text, size_t i) {
+  unsigned char c = text[i];
+  if (c < 32 || c == 127)
+    return 1;
+  unsigned char next = c == 0xc2 && i + 1 < text.size() ? text[i + 1] : 0;
+  return next >= 0x80 && next < 0xa0 ? 2 : 0;
+}
+
 std::string attn::spec::printable(const std::string &text) {
   std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned char c = text[i];
-    // U+0080 .. U+009F, which some terminals take for escape sequences.
-    bool c1 = c == 0xc2 && i + 1 < text.size() &&
-              static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
-              static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (c1)
-      out += fmt::format("\\x{:02x}\\x{:02x}", c,
-                         static_cast<unsigned char>(text[++i]));
-    else if (c < 32 || c == 127)
-      out += fmt::format("\\x{:02x}", c);
-    else
-      out += static_cast<char>(c);
+  for (size_t i = 0; i < text.size();) {
+    size_t control = controlAt(text, i);
+    for (size_t end = i + control; i < end; ++i)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    if (!control)
+      out += text[i++];
   }
   return out;
 }
 
 std::string attn::spec::maskControls(std::string text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned char c = text[i];
-    bool c1 = c >= 0x80 && c < 0xa0 && i > 0 &&
-              static_cast<unsigned char>(text[i - 1]) == 0xc2;
-    if (c1)
-      text[i - 1] = text[i] = '?';
-    else if ((c < 32 && c != '\t' && c != '\n') || c == 127)
-      text[i] = '?';
-  }
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\t' && text[i] != '\n')
+      for (size_t n = controlAt(text, i); n-- > 0;)
+        text[i + n] = '?';
   return text;
 }
 

@@ -28,10 +28,15 @@ struct Lexer {
   }
 
   void push(Token::Kind kind, uint32_t begin) {
+    stand(kind, begin, text.substr(begin, at - begin));
+  }
+
+  /// A token in place of what was written.
+  void stand(Token::Kind kind, uint32_t begin, std::string word) {
     Token token;
     token.kind = kind;
     token.span = {begin, at};
-    token.text = text.substr(begin, at - begin);
+    token.text = std::move(word);
     tokens.push_back(std::move(token));
   }
 
@@ -95,25 +100,6 @@ struct Lexer {
 
   /// Operators of other languages, with ours.
   bool foreignOperator() {
-    static const std::pair<const char *, const char *> kForeign[] = {
-        {"&&", "and"}, {"||", "or"}, {"**", "exp2 or a product"}};
-    for (auto [theirs, ours] : kForeign)
-      if (text.compare(at, 2, theirs) == 0) {
-        uint32_t begin = at;
-        at += 2;
-        bool word = std::string(theirs) != "**";
-        diagnostics.report(
-            "foreign-operator", {begin, at},
-            fmt::format("'{}' is not an operator here; write {}{}{}", theirs,
-                        word ? "'" : "", ours, word ? "'" : ""),
-            word ? std::optional<std::string>(ours) : std::nullopt);
-        Token token;
-        token.kind = word ? Token::Word : Token::Punct;
-        token.span = {begin, at};
-        token.text = word ? ours : "*";
-        tokens.push_back(token);
-        return true;
-      }
     if (peek() == '/' && (peek(1) == '/' || peek(1) == '*')) {
       uint32_t begin = at;
       bool block = peek(1) == '*';
@@ -129,12 +115,8 @@ struct Lexer {
                          block ? std::nullopt
                                : std::optional<std::string>(quotient ? "/" : "#"));
       if (quotient) { // Parsing goes on behind it.
-        Token token;
-        token.kind = Token::Punct;
-        token.span = {begin, begin + 2};
-        token.text = "/";
-        tokens.push_back(token);
         at += 2;
+        stand(Token::Punct, begin, "/");
         return true;
       }
       at = close == std::string::npos ? text.size() : close + (block ? 2 : 0);
@@ -144,6 +126,9 @@ struct Lexer {
     static const struct {
       const char *theirs, *ours, *message, *fix;
     } kMarks[] = {
+        {"&&", "and", "'&&' is not an operator here; write 'and'", "and"},
+        {"||", "or", "'||' is not an operator here; write 'or'", "or"},
+        {"**", "*", "'**' is not an operator here; write exp2 or a product", nullptr},
         {"%", "/",
          "'%' is not in the language, which has no remainder; for integers write "
          "x - y * (x / y), where '/' rounds down",
@@ -173,13 +158,10 @@ struct Lexer {
       diagnostics.report("foreign-operator", {begin, at}, mark.message,
                          mark.fix ? std::optional<std::string>(mark.fix)
                                   : std::nullopt);
-      Token token;
-      token.kind = !mark.ours             ? Token::Newline
-                   : isLetter(*mark.ours) ? Token::Word
-                                          : Token::Punct;
-      token.span = {begin, at};
-      token.text = mark.ours ? mark.ours : "";
-      tokens.push_back(token);
+      stand(!mark.ours             ? Token::Newline
+            : isLetter(*mark.ours) ? Token::Word
+                                   : Token::Punct,
+            begin, mark.ours ? mark.ours : "");
       return true;
     }
     if (peek() == '"' || peek() == '\'') {
@@ -193,13 +175,8 @@ struct Lexer {
                          "the language has no strings; names stand bare",
                          closed && !word.empty() ? std::optional<std::string>(word)
                                                  : std::nullopt);
-      if (!word.empty()) {
-        Token token;
-        token.kind = Token::Word;
-        token.span = {begin, at};
-        token.text = word;
-        tokens.push_back(token);
-      }
+      if (!word.empty())
+        stand(Token::Word, begin, word);
       return true;
     }
     if (peek() == '.' && isLetter(peek(1))) {
@@ -216,11 +193,7 @@ struct Lexer {
       uint32_t begin = at++;
       diagnostics.report("foreign-operator", {begin, at},
                          "'!' is not an operator here; write 'not'", "not ");
-      Token token;
-      token.kind = Token::Word;
-      token.span = {begin, at};
-      token.text = "not";
-      tokens.push_back(token);
+      stand(Token::Word, begin, "not");
       return true;
     }
     return false;

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 #include <set>
 #include <sstream>
 
@@ -68,26 +68,35 @@ ParseResult attn::spec::parse(std::string path, std::string text,
   return result;
 }
 
+/// No text and so no place: `why` is errno, or 0.
+static ParseResult unreadable(const std::string &path, const std::string &what,
+                              int why) {
+  ParseResult result;
+  result.module.path = path;
+  result.diagnostics.push_back(
+      {"unreadable-file",
+       fmt::format("{}: {}", what, why ? std::strerror(why) : "not a regular file"),
+       {},
+       std::nullopt});
+  return result;
+}
+
 ParseResult attn::spec::parseFile(const std::string &path, const Binds &binds) {
-  std::stringstream text;
-  if (path == "-") {
-    text << std::cin.rdbuf();
-    return parse("<stdin>", text.str(), binds);
-  }
   errno = 0;
+  if (path == "-") {
+    std::string text;
+    char block[65536];
+    for (size_t n; (n = std::fread(block, 1, sizeof block, stdin)) > 0;)
+      text.append(block, n);
+    if (std::ferror(stdin))
+      return unreadable("<stdin>", "cannot read standard input", errno);
+    return parse("<stdin>", std::move(text), binds);
+  }
   std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
   if (file)
     text << file.rdbuf();
-  if (!file || file.bad() || (text.fail() && !file.eof() && file.peek() != EOF)) {
-    ParseResult result;
-    result.module.path = path;
-    result.diagnostics.push_back(
-        {"unreadable-file",
-         fmt::format("cannot open '{}': {}", path,
-                     errno ? std::strerror(errno) : "not a regular file"),
-         {},
-         std::nullopt});
-    return result;
-  }
+  if (!file || file.bad() || (text.fail() && !file.eof() && file.peek() != EOF))
+    return unreadable(path, fmt::format("cannot open '{}'", path), errno);
   return parse(path, text.str(), binds);
 }

@@ -23,13 +23,18 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;
   std::vector<Diagnostic> warnings;
   bool ok() const { return diagnostics.empty(); }
+  /// There was no text: the only error is why, and stands at no place.
+  bool unreadable() const {
+    return !ok() && diagnostics.front().id == "unreadable-file";
+  }
 };
 
 /// Parses and checks `text`. Every error in the file is reported, ordered by
 /// position. `binds` gives axes lengths from outside.
 ParseResult parse(std::string path, std::string text, const Binds &binds = {});
 
-/// Reads a file and parses it; a file that cannot be read is a diagnostic.
+/// Reads a file, or standard input for "-", and parses it; one that cannot be read is
+/// a diagnostic.
 ParseResult parseFile(const std::string &path, const Binds &binds = {});
 
 /// "file:line:col: error: message" (or warning), the source line, a caret line and

@@ -170,16 +170,9 @@ int main(int argc, char **argv) {
     std::string error;
     if (!parseBinds(options.bind, binds, error))
       return fail(error);
-    attn::spec::ParseResult parsed;
-    if (options.input == "-") {
-      auto text = llvm::MemoryBuffer::getSTDIN();
-      if (!text)
-        return fail("cannot read standard input");
-      parsed = attn::spec::parse("<stdin>", (*text)->getBuffer().str(), binds);
-    } else {
-      parsed = attn::spec::parseFile(options.input, binds);
-    }
-    if (!parsed.ok() && parsed.diagnostics.front().id == "unreadable-file")
+    attn::spec::ParseResult parsed =
+        attn::spec::parseFile(options.input, binds);
+    if (parsed.unreadable())
       return fail(attn::spec::printable(parsed.diagnostics.front().message));
     if (!parsed.ok()) {
       llvm::errs() << attn::spec::render(parsed);

@@ -205,7 +205,7 @@ int main(int argc, char **argv) {
     binds[name.str()] = length;
   }
   attn::spec::ParseResult parsed = attn::spec::parseFile(input, binds);
-  if (!parsed.ok() && parsed.diagnostics.front().id == "unreadable-file")
+  if (parsed.unreadable())
     return fail(attn::spec::printable(parsed.diagnostics.front().message));
   if (!parsed.ok()) {
     llvm::errs() << attn::spec::render(parsed);
