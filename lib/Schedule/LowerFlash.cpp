@@ -196,8 +196,6 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   if (parts.softmax) {
     if (outlivesRounding(op, parts, value.element))
       online.weight = value.element;
-    online.separate = online.weight && parts.softmax.getLse() &&
-                      !parts.softmax.getLse().use_empty();
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
       sink = outer.evaluate(parts.softmax.getSink());
@@ -206,7 +204,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     }
     OnlineSoftmax::State start =
         grouped ? online.startFolded(*sink) : online.start(*sink);
-    if (online.separate)
+    if (online.weight && parts.softmax.getLse() && !parts.softmax.getLse().use_empty())
       start.weights = start.sum;
     inits.append(start.flat());
   }

@@ -99,10 +99,7 @@ OnlineSoftmax::Step OnlineSoftmax::step(State state, Value scores) {
                                          probabilities);
     return math::FmaOp::create(p.b, loc, sum, step.correction, added);
   };
-  Value weights = roundedToWeight(step.probability);
-  step.next.sum = add(state.sum, separate ? step.probability : weights);
-  if (separate)
-    step.next.weights = add(state.weights, weights);
+  addWeights(state, step.probability, add, step.next);
   return step;
 }
 
@@ -202,10 +199,7 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
                                        tile::ReduceKind::Add, probabilities);
     return math::FmaOp::create(p.b, loc, sum, correction, added);
   };
-  Value weights = roundedToWeight(step.probability);
-  step.next.sum = add(state.sum, separate ? step.probability : weights);
-  if (separate)
-    step.next.weights = add(state.weights, weights);
+  addWeights(state, step.probability, add, step.next);
   return step;
 }
 
@@ -232,14 +226,9 @@ Value OnlineSoftmax::roundedToWeight(Value probability) {
     return probability;
   Location loc = p.program.getLoc();
   int64_t dropped = 24 - cast<FloatType>(weight).getFPMantissaWidth();
-  Type bitsType = typeLike(probability, p.b.getI32Type());
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(
-        p.b, loc,
-        DenseElementsAttr::get(cast<ShapedType>(bitsType),
-                               p.b.getI32IntegerAttr(static_cast<int32_t>(value))));
-  };
-  Value bits = arith::BitcastOp::create(p.b, loc, bitsType, probability);
+  Value bits = arith::BitcastOp::create(
+      p.b, loc, typeLike(probability, p.b.getI32Type()), probability);
+  auto constant = [&](int64_t value) { return p.intLike(bits, value); };
   Value last = arith::AndIOp::create(
       p.b, loc, arith::ShRUIOp::create(p.b, loc, bits, constant(dropped)), constant(1));
   Value half = arith::AddIOp::create(p.b, loc, last,
@@ -247,6 +236,15 @@ Value OnlineSoftmax::roundedToWeight(Value probability) {
   Value sum = arith::AddIOp::create(p.b, loc, bits, half);
   Value kept = arith::AndIOp::create(p.b, loc, sum, constant(-(int64_t(1) << dropped)));
   return arith::BitcastOp::create(p.b, loc, probability.getType(), kept);
+}
+
+void OnlineSoftmax::addWeights(
+    State state, Value probability,
+    llvm::function_ref<Value(Value sum, Value probabilities)> add, State &next) {
+  Value weights = roundedToWeight(probability);
+  next.sum = add(state.sum, state.weights ? probability : weights);
+  if (state.weights)
+    next.weights = add(state.weights, weights);
 }
 
 SmallVector<Value> OnlineSoftmax::State::flat() const {

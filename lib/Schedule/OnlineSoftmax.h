@@ -33,7 +33,8 @@ public:
   struct State {
     mlir::Value maximum; ///< rows x 1 f32
     mlir::Value sum;     ///< rows x 1 f32
-    /// rows x 1 f32: of rounded probabilities; null where `sum` divides as well.
+    /// rows x 1 f32: the sum of rounded probabilities, kept beside that of unrounded
+    /// ones, which a log-sum-exp is made of; null where `sum` divides as well.
     mlir::Value weights;
     /// What a loop carries, in this order; null values are left out.
     llvm::SmallVector<mlir::Value> flat() const;
@@ -64,10 +65,8 @@ public:
   std::optional<double> fixed;
 
   /// Type that probabilities are rounded to before they are summed, or null: see
-  /// above. With `separate` the sum of unrounded ones, which a log-sum-exp is made
-  /// of, is kept beside it.
+  /// above.
   mlir::Type weight;
-  bool separate = false;
 
   /// Before any key. `sink` (scalar or row value, natural units, or null) is a
   /// logit that takes part in the sum and has no value.
@@ -105,6 +104,11 @@ public:
 private:
   mlir::Value rowConstant(double value);
   mlir::Value roundedToWeight(mlir::Value probability);
+  /// Adds a block's probabilities to the sums that divide.
+  void addWeights(
+      State state, mlir::Value probability,
+      llvm::function_ref<mlir::Value(mlir::Value sum, mlir::Value probabilities)> add,
+      State &next);
   mlir::Value nearLargest(mlir::Value scores, mlir::Value offset,
                           mlir::Value maximum, mlir::Value moved);
   ProgramBuilder &p;
