@@ -2,10 +2,10 @@
 
 #include "lib/Codegen/Assembler.h"
 
-#include "llvm/ADT/SmallString.h"
+#include "lib/Codegen/Scratch.h"
+
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
@@ -178,12 +178,13 @@ static bool assembleWithJitLink(const std::string &ptx, const std::string &arch,
 static bool assembleWithPtxas(const std::string &ptx, const std::string &arch,
                               const std::string &program,
                               AssemblyResult &result) {
-  llvm::SmallString<128> in, out, log;
-  if (llvm::sys::fs::createTemporaryFile("attn", "ptx", in) ||
-      llvm::sys::fs::createTemporaryFile("attn", "cubin", out) ||
-      llvm::sys::fs::createTemporaryFile("attn", "log", log))
+  std::string why;
+  std::unique_ptr<bundle::ScratchFolder> folder = makeScratch(why);
+  if (!folder)
     return false;
-  llvm::FileRemover removeIn(in), removeOut(out), removeLog(log);
+  const std::string in = folder->path() + "/kernels.ptx",
+                    out = folder->path() + "/kernels.cubin",
+                    log = folder->path() + "/assembler.log";
   {
     std::error_code failed;
     llvm::raw_fd_ostream stream(in, failed);
@@ -193,7 +194,8 @@ static bool assembleWithPtxas(const std::string &ptx, const std::string &arch,
   result.assembler = "ptxas (" + program + ")";
   std::string archOption = "-arch=" + arch;
   llvm::StringRef arguments[] = {program, archOption, "-O3", "-v", "-o", out, in};
-  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log),
+                                                llvm::StringRef(log)};
   int status =
       llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
   if (auto text = llvm::MemoryBuffer::getFile(log))

@@ -2,7 +2,7 @@
 
 #include "lib/Codegen/Cpu/CompileCpu.h"
 
-#include "lib/Bundle/ScratchFolder.h"
+#include "lib/Codegen/Scratch.h"
 
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -14,7 +14,6 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -101,15 +100,10 @@ FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
   if (!machine)
     return module.emitError("no code generator for this host: ") << error;
 
-  llvm::SmallString<128> prefix;
-  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, prefix);
-  llvm::sys::path::append(prefix, "attn-");
-  std::optional<bundle::ScratchFolder> folder; // Gone after an interrupt, too.
-  try {
-    folder.emplace(prefix.str().str());
-  } catch (const std::exception &problem) {
-    return module.emitError() << problem.what() << "; is TMPDIR full or read-only?";
-  }
+  std::string why;
+  std::unique_ptr<bundle::ScratchFolder> folder = makeScratch(why);
+  if (!folder)
+    return module.emitError() << why << "; is TMPDIR full or read-only?";
   const std::string object = folder->path() + "/kernels.o",
                     library = folder->path() + "/kernels.so",
                     log = folder->path() + "/linker.log";
