@@ -5,10 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 
 using namespace attn;
 using namespace attn::bench;
