@@ -60,6 +60,8 @@ def parse_binds(text):
         name, separator, value = item.partition("=")
         if not separator or not re.fullmatch(r"\d+", value):
             raise Problem(f"--bind: '{item}' is not NAME=NUMBER")
+        if name in binds:
+            raise Problem(f"--bind: {name} is given twice; give it one value")
         binds[name] = int(value)
     return binds
 
