@@ -91,9 +91,9 @@ static cl::opt<bool> timings("timings",
                              cl::cat(category));
 static cl::opt<bool> quiet("quiet", cl::desc("No progress"), cl::cat(category));
 
-static int fail(const llvm::Twine &text, int status = 2) {
+static int fail(const llvm::Twine &text) {
   llvm::errs() << "attnc: error: " << text << "\n";
-  return status;
+  return 2;
 }
 
 /// What --schedule and --schedules ask for.
@@ -225,8 +225,8 @@ int main(int argc, char **argv) {
           "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n"
           "  generate-a-spec | attnc - -o out/mine --targets=cpu\n\n"
           "Exit code: 0 the bundle is made, 1 the spec is wrong or cannot be "
-          "compiled\n"
-          "or written, 2 wrong usage or no such input.\n",
+          "compiled,\n"
+          "2 wrong usage, no such input, or output that cannot be written.\n",
           &llvm::errs()))
     return 2;
 
@@ -296,15 +296,15 @@ int main(int argc, char **argv) {
   if (output.empty())
     return fail("-o needs the name of a folder");
   if (std::string why = occupied(wanted.str().str()); !why.empty())
-    return fail(why, 1);
+    return fail(why);
   std::string parent = llvm::sys::path::parent_path(wanted).str();
   if (auto failed = llvm::sys::fs::create_directories(parent))
-    return fail("cannot create '" + parent + "': " + failed.message(), 1);
+    return fail("cannot create '" + parent + "': " + failed.message());
   std::optional<attn::bundle::ScratchFolder> unfinished;
   try {
     unfinished.emplace(wanted.str().str() + ".part-");
   } catch (const std::exception &problem) {
-    return fail(problem.what(), 1);
+    return fail(problem.what());
   }
   const std::string &made = unfinished->path();
 
@@ -416,9 +416,9 @@ int main(int argc, char **argv) {
     attn::bundle::writeFileAtomically(made + "/manifest.json",
                                       attn::bundle::toJson(manifest));
   } catch (const std::exception &problem) {
-    return fail(problem.what(), 1);
+    return fail(problem.what());
   }
   unfinished->share();
   std::string problem = install(made, wanted.str().str());
-  return problem.empty() ? 0 : fail(problem, 1);
+  return problem.empty() ? 0 : fail(problem);
 }
