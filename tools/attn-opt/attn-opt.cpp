@@ -155,12 +155,16 @@ int main(int argc, char **argv) {
   pipeline.timeline = options.timeline;
   std::string wrong = attn::checkNames(pipeline.target, pipeline.level);
   if (wrong.empty() && pipeline.timeline)
-    wrong = attn::checkTimeline(pipeline.target, pipeline.level);
+    wrong = attn::checkTimeline(pipeline.target, "");
   if (wrong.empty() && !pipeline.schedule.empty())
     if (std::string text = attn::checkOverrideText(pipeline.schedule); !text.empty())
       wrong = "--schedule: " + text;
   if (!wrong.empty())
     return fail(wrong);
+  if (pipeline.timeline) // The level is printed, as it is: unstamped.
+    if (std::string why = attn::checkTimeline(pipeline.target, pipeline.level);
+        !why.empty())
+      llvm::errs() << "attn-opt: note: " << why << "\n";
   std::string emit = !options.emit.empty()    ? options.emit.getValue()
                      : !options.level.empty() ? "tile"
                                               : "attn";
