@@ -93,6 +93,7 @@ std::string attn::profile::reportJson(const Report &report) {
           occupancyNote(results.levels[l].kernels[k]);
   j["gpu"] = results.gpu;
   j["roofs"] = roofsJson(results.roofs);
+  j["above_roof"] = aboveRoofNote(results);
   j["timeline"] = timelineJson(report);
   j["steps"] = Json::array();
   for (const Step &step : report.steps)

@@ -590,6 +590,8 @@ TEST(Reason, AShareOfTheRooflineOverAHundredPerCentIsExplained) {
                                    "(1.00 kB), the roof is that of memory\n");
   EXPECT_NE(table(cached, true).find("in cache  "), std::string::npos);
   EXPECT_EQ(table(cached, true).find("200 %"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(reportJson({cached, {}, {}}))["above_roof"],
+            aboveRoofNote(cached));
   // Beyond the cache, or bound by arithmetic, it is the roof that was too low.
   Results large = cached;
   large.roofs.cacheBytes = 700;

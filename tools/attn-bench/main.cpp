@@ -40,6 +40,15 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   return runtime::openCuda();
 }
 
+static Input open(const Options &options, const runtime::Device &device,
+                  Progress &progress) {
+  if (!isatty(STDERR_FILENO)) // On a terminal attnc itself shows what it compiles.
+    progress.step("compiling");
+  Input input = openInput(options, device.info().capability);
+  progress.step("");
+  return input;
+}
+
 static void show(const std::string &text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
       std::fflush(stdout) != 0)
@@ -106,7 +115,7 @@ static int compare(const Options &options) {
 
 static int tune(const Options &options, Progress &progress) {
   std::unique_ptr<runtime::Device> device = openDevice(options);
-  Input input = openInput(options, device->info().capability);
+  Input input = open(options, *device, progress);
   profile::TuneResults results = runTune(options, input, *device, progress);
   progress.step("");
   showOrWrite(options, profile::tuneTable(results), profile::tuneJson(results));
@@ -139,7 +148,7 @@ static int exitCode(const Options &options, const profile::Results &results) {
 /// One size after the other, in one process: the device is opened once.
 static int runSizes(const Options &options, Progress &progress) {
   std::unique_ptr<runtime::Device> device = openDevice(options);
-  Input input = openInput(options, device->info().capability);
+  Input input = open(options, *device, progress);
   std::string tables, runs;
   int code = kOk;
   std::vector<Options> all;
@@ -171,7 +180,7 @@ static int run(const Options &options, Progress &progress) {
   if (!options.report.empty())
     checkReportFolder(options.report); // Found out before the long part.
   std::unique_ptr<runtime::Device> device = openDevice(options);
-  Input input = openInput(options, device->info().capability);
+  Input input = open(options, *device, progress);
   BenchResults bench = runBench(options, input, *device, progress);
   progress.step("");
   const profile::Results &results = bench.results;
