@@ -26,6 +26,7 @@ import cases
 import measure
 import report
 from bundle import Bundle, fixed, gpu_levels, levels_here
+from files import spare
 from problem import Problem, exit_code
 
 DTYPES = {"bf16": "bfloat16", "f16": "float16"}
@@ -238,6 +239,7 @@ class Session:
 
 def compare(options):
     bundles = [Bundle(folder) for folder in options.bundles]
+    spare({"--json": options.json}, options.bundles)
     runs = plan(options, bundles)
     fitting = match(options, bundles, runs)
     if options.fitting:
