@@ -15,7 +15,7 @@
 set -uo pipefail
 
 usage() {
-  sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//'
+  sed -n '2,$ { /^#/!q; s/^# \{0,1\}//p; }' "$0"
   exit 2
 }
 

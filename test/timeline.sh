@@ -14,6 +14,10 @@ here=$(dirname "$(readlink -f "$0")")
 
 if [ "${1:-}" = --pack ]; then
   folder=${2:?folder} build=${3:?build folder}
+  if [ -n "$(ls -A "$folder" 2>/dev/null)" ] && [ ! -x "$folder/bin/attn-bench" ]; then
+    echo "timeline.sh: '$folder' holds something else than an older pack; name another folder" >&2
+    exit 2
+  fi
   rm -rf "$folder" && mkdir -p "$folder/bin" "$folder/bundles" || exit 2
   cp "$build/bin/attn-bench" "$here/timeline.sh" "$here/Report/trace_rules.py" "$folder/bin/" || exit 2
   for spec in causal full; do

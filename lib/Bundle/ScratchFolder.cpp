@@ -33,6 +33,27 @@ ScratchFolder::ScratchFolder(const std::string &prefix)
 
 ScratchFolder::~ScratchFolder() { remove(folder); }
 
+std::string attn::bundle::temporaryFolder() {
+  // In the order of the compiler's libraries.
+  for (const char *name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+    if (const char *folder = std::getenv(name); folder && *folder)
+      return folder;
+  return "/tmp";
+}
+
+std::string attn::bundle::temporaryProblem() {
+  std::string base = temporaryFolder();
+  try {
+    ScratchFolder probe(base + "/attn-");
+    return "";
+  } catch (const std::runtime_error &error) {
+    std::string why = error.what();
+    return fmt::format("TMPDIR: temporary files cannot be written in '{}'{}; set "
+                       "TMPDIR to a folder that can be written",
+                       base, why.substr(why.rfind(": ")));
+  }
+}
+
 void ScratchFolder::share() const {
   mode_t mask = umask(0);
   umask(mask);

@@ -24,6 +24,12 @@ private:
   OnInterrupt interrupted;
 };
 
+/// Where such folders belong that stand beside nothing: $TMPDIR, else /tmp.
+std::string temporaryFolder();
+
+/// Why no folder can be made there, with a fix; "" when one can.
+std::string temporaryProblem();
+
 } // namespace attn::bundle
 
 #endif // ATTN_LIB_BUNDLE_SCRATCHFOLDER_H

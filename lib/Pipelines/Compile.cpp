@@ -421,7 +421,9 @@ static LogicalResult addTimeline(MLIRContext &context, const spec::Module &sourc
   if (llvm::none_of(stamped->level.kernels, [](const bundle::Kernel &k) {
         return k.stamps.has_value();
       })) {
-    plain.noTimeline = "none of its kernels holds both products";
+    plain.noTimeline = "none of its kernels holds both products; targets and levels "
+                       "that have it: " +
+                       target::timelineTargets();
     return success();
   }
   plain.level.timeline.push_back(std::move(stamped->level));

@@ -40,11 +40,21 @@ std::string attn::checkNames(llvm::StringRef target, llvm::StringRef level) {
   return "";
 }
 
-std::string attn::checkTimeline(llvm::StringRef target) {
-  if (target != "cpu")
-    return "";
-  return "--timeline records the clock of a GPU's multiprocessors, target cpu has "
-         "none; use --target=sm_80 or sm_90a (attnc: --targets)";
+std::string attn::checkTimeline(llvm::StringRef name, llvm::StringRef level) {
+  const target::CompileTarget *target = target::findTarget(name.str());
+  if (!target)
+    return checkNames(name, level);
+  std::vector<std::string> levels = target::timelineLevels(*target);
+  if (levels.empty())
+    return ("--timeline records the clock of a GPU's multiprocessors, target " + name +
+            " has none; targets and levels that have it: " + target::timelineTargets())
+        .str();
+  if (!level.empty() && !llvm::is_contained(levels, level.str()))
+    return ("--timeline: none of the kernels of level " + level +
+            " holds both products, so none records phases; levels that have it: " +
+            target::timelineTargets())
+        .str();
+  return "";
 }
 
 void attn::addFusionPasses(OpPassManager &pm, const PipelineOptions &options) {

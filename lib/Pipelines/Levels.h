@@ -36,8 +36,9 @@ std::string checkNames(llvm::StringRef target, llvm::StringRef level);
 
 /// attn -> attn.kernel regions.
 void addFusionPasses(mlir::OpPassManager &pm, const PipelineOptions &options);
-/// What is wrong with asking for a timeline on a target; empty when nothing is.
-std::string checkTimeline(llvm::StringRef target);
+/// What is wrong with asking for a timeline of a level of a target ("": of any level);
+/// empty when nothing is.
+std::string checkTimeline(llvm::StringRef target, llvm::StringRef level);
 
 /// attn.kernel -> tile programs ready for code generation.
 void addSchedulePasses(mlir::OpPassManager &pm, const PipelineOptions &options);

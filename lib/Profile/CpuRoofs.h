@@ -7,7 +7,7 @@
 namespace attn::profile {
 
 /// Measures memory bandwidth, f32 FMA rate and the cost of a launch on
-/// `threads` threads. Takes about a fifth of a second. `cacheBytes` is the last
+/// `threads` threads. Takes about half a second. `cacheBytes` is the last
 /// level cache's size, 0 when unknown.
 target::Roofs measureCpuRoofs(int threads, int64_t cacheBytes);
 

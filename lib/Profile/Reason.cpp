@@ -5,6 +5,7 @@
 #include "lib/Profile/Units.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -18,7 +19,8 @@ static std::string tooSlow(const KernelResult &kernel,
     return fmt::format("{} bytes of registers a thread spill to memory",
                        *kernel.spillBytes);
   if (e.bound == "launch" || e.launchSeconds > 0.2 * seconds)
-    return "start-up and the first loads outweigh so little work";
+    return roofs.onePipe ? "waking the threads outweighs so little work"
+                         : "start-up and the first loads outweigh so little work";
   if (kernel.blocks < roofs.multiprocessors)
     return fmt::format("{} blocks leave {} of {} {} idle", kernel.blocks,
                        roofs.multiprocessors - kernel.blocks,
@@ -48,11 +50,21 @@ static std::string tooSlow(const KernelResult &kernel,
     if (!roofs.onePipe && softmax > 0.3 * e.tensorSeconds)
       return fmt::format("matmuls wait for the softmax: its own pipes need {}",
                          humanTime(softmax * 1e3));
+    if (roofs.onePipe)
+      return fmt::format("multiply-adds run at {:.0f} % of the rate measured "
+                         "beforehand: loads and conversions of operands fill the "
+                         "rest, or other programs ran",
+                         100 * share);
     return fmt::format(
         "the matmul unit is {:.0f} % busy: loads of operands and "
         "latency fill the rest",
         100 * share);
   }
+  if (roofs.onePipe)
+    return fmt::format("arithmetic ({}) runs at {:.0f} % of the rate measured "
+                       "beforehand: index and mask arithmetic is not in the count, or "
+                       "other programs ran",
+                       e.bound, 100 * share);
   return fmt::format(
       "the {} pipe is {:.0f} % busy: index and mask arithmetic is "
       "not in the count",
@@ -88,7 +100,13 @@ static std::string tooFast(const KernelResult &kernel,
                        humanBytes(double(e.bytes())),
                        humanBytes(double(roofs.cacheBytes)));
   if (e.bound == "launch" || e.launchSeconds > 0.2 * e.seconds)
-    return "launches overlap better than the table's launch cost says";
+    return roofs.onePipe
+               ? "waking the threads took less than it did beforehand"
+               : "launches overlap better than the table's launch cost says";
+  if (roofs.onePipe)
+    return fmt::format("the {} rate measured beforehand is lower than what this "
+                       "machine does: other programs ran then",
+                       e.bound);
   return fmt::format("the table's {} rate is lower than what this device does",
                      e.bound);
 }
@@ -104,6 +122,41 @@ std::string attn::profile::likeliestReason(const KernelResult &kernel,
   std::string reason = tooSlow(kernel, roofs, seconds);
   std::string seen = seenByCounters(kernel);
   return seen.empty() ? reason : reason + "; " + seen;
+}
+
+bool attn::profile::beatsMemory(const KernelResult &kernel,
+                                const target::Roofs &roofs) {
+  const Estimate &e = kernel.predicted;
+  return kernel.measured && kernel.measured->median * 1e-3 < e.roofSeconds &&
+         e.roofSeconds <= e.memorySeconds && e.bytes() <= roofs.cacheBytes;
+}
+
+std::string attn::profile::aboveRoofNote(const Results &results) {
+  std::vector<std::string> cached, others;
+  for (const LevelResult &level : results.levels)
+    for (const KernelResult &kernel : level.kernels) {
+      constexpr double kNoise = 1.02;
+      if (!kernel.measured || kernel.predicted.roofSeconds * 1e3 <=
+                                  kNoise * kernel.measured->median)
+        continue;
+      auto &list = beatsMemory(kernel, results.roofs) ? cached : others;
+      std::string name = level.name + " " + kernel.label;
+      if (std::find(list.begin(), list.end(), name) == list.end())
+        list.push_back(name);
+    }
+  std::string text;
+  if (!cached.empty())
+    text += fmt::format("in cache: {}: the operands stay in the cache ({}), the roof is "
+                        "that of memory\n",
+                        fmt::join(cached, ", "),
+                        humanBytes(double(results.roofs.cacheBytes)));
+  if (!others.empty())
+    text += fmt::format(
+        "over 100 % of the roofline: {}: {}\n", fmt::join(others, ", "),
+        results.gpu ? "the table's rates are lower than what this device does"
+                    : "the rates were measured just before, while other programs ran; "
+                      "run again on a quiet machine");
+  return text;
 }
 
 std::string attn::profile::occupancyNote(const KernelResult &kernel) {

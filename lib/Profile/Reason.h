@@ -11,6 +11,14 @@ namespace attn::profile {
 std::string likeliestReason(const KernelResult &kernel,
                             const target::Roofs &roofs);
 
+/// Whether a kernel whose roof is memory's is above it because its operands stay in the
+/// cache: its share of the roofline means nothing.
+bool beatsMemory(const KernelResult &kernel, const target::Roofs &roofs);
+
+/// Which kernels are above the roofline, and why that can be, a line a reason; empty
+/// when none is.
+std::string aboveRoofNote(const Results &results);
+
 /// A sentence where few resident warps are the right choice; empty elsewhere.
 std::string occupancyNote(const KernelResult &kernel);
 

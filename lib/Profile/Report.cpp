@@ -93,6 +93,7 @@ std::string attn::profile::reportJson(const Report &report) {
           occupancyNote(results.levels[l].kernels[k]);
   j["gpu"] = results.gpu;
   j["roofs"] = roofsJson(results.roofs);
+  j["above_roof"] = aboveRoofNote(results);
   j["timeline"] = timelineJson(report);
   j["steps"] = Json::array();
   for (const Step &step : report.steps)
@@ -133,6 +134,10 @@ static void addSummary(std::vector<std::string> &cells,
     cells.push_back(fmt::format("{}", value));
   cells.push_back(std::to_string(summary->count));
 }
+
+/// First columns by which a table is known again, whatever later versions add.
+static const char *const kLevelColumns = "level,launches,predicted_ms,";
+static const char *const kKernelColumns = "level,kernel,symbol,";
 
 std::string attn::profile::levelsCsv(const Results &results) {
   std::string text = csvLine(
@@ -212,4 +217,22 @@ std::string attn::profile::reportPage(const std::string &json) {
   std::string page = kPage;
   const std::string mark = "@DATA@";
   return page.replace(page.find(mark), mark.size(), data);
+}
+
+bool attn::profile::isReportFile(const std::string &name, const std::string &text) {
+  if (name == "report.html")
+    return text.find("<title>attn profile</title>") != std::string::npos;
+  if (name == "levels.csv")
+    return text.rfind(kLevelColumns, 0) == 0;
+  if (name == "kernels.csv")
+    return text.rfind(kKernelColumns, 0) == 0;
+  Json j = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!j.is_object())
+    return false;
+  if (name == "report.json")
+    return j.contains("levels") && j.contains("steps") && j.contains("roofs") &&
+           j.contains("compiler");
+  auto other = j.find("otherData");
+  return j.contains("traceEvents") && other != j.end() && other->is_object() &&
+         other->contains("spec") && other->contains("target");
 }

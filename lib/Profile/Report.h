@@ -41,6 +41,11 @@ std::string levelsCsv(const Results &results);
 /// The page around reportJson's text.
 std::string reportPage(const std::string &json);
 
+/// Whether a file called `name` (report.html, levels.csv, trace-flash.json, ...) was
+/// written by a report: a page by its title, data by their columns or members. Such a
+/// file may be replaced by the next report.
+bool isReportFile(const std::string &name, const std::string &text);
+
 } // namespace attn::profile
 
 #endif // ATTN_LIB_PROFILE_REPORT_H

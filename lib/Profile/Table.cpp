@@ -104,7 +104,8 @@ static Row levelRow(const LevelResult &level) {
   return row;
 }
 
-static Row kernelRow(const LevelResult &level, const KernelResult &kernel) {
+static Row kernelRow(const LevelResult &level, const KernelResult &kernel,
+                     const target::Roofs &roofs) {
   Row row{"  " + kernel.label, std::to_string(kernel.blocks > 0 ? 1 : 0),
           humanTime(kernel.predicted.seconds * 1e3)};
   if (kernel.measured) {
@@ -114,7 +115,9 @@ static Row kernelRow(const LevelResult &level, const KernelResult &kernel) {
                 missCell(kernel.predicted.seconds * 1e3, median),
                 humanBytes(double(kernel.predicted.bytes())),
                 humanFlops(kernel.predicted.flops() / (median * 1e-3)),
-                shareCell(roofMs(kernel.predicted), median)});
+                beatsMemory(kernel, roofs)
+                    ? "in cache"
+                    : shareCell(roofMs(kernel.predicted), median)});
   } else {
     row.insert(
         row.end(),
@@ -170,6 +173,8 @@ static std::string notes(const Results &results) {
       if (said.insert(miss.line).second)
         text += miss.line;
   }
+  if (std::string above = aboveRoofNote(results); !above.empty())
+    text += "\n" + above;
 
   for (const LevelResult &level : results.levels)
     for (const KernelResult &kernel : level.kernels)
@@ -206,7 +211,7 @@ std::string attn::profile::table(const Results &results, bool kernels) {
     for (const LevelResult &level : results.levels) {
       rows.push_back({level.name});
       for (const KernelResult &kernel : level.kernels)
-        rows.push_back(kernelRow(level, kernel));
+        rows.push_back(kernelRow(level, kernel, results.roofs));
     }
     text += "\n" + alignColumns(rows, 1);
   }

@@ -48,6 +48,13 @@ static std::string nameOf(const TunedSchedule &schedule) {
   return schedule.overrides.empty() ? "default" : schedule.overrides;
 }
 
+/// What the speeds of a level are against: the compiler's choice, or the schedule that a
+/// user put in its place.
+static std::string baseName(const TunedLevel &level) {
+  const std::string &overrides = level.schedules[0].overrides;
+  return overrides.empty() ? "the default" : overrides + " (--schedule)";
+}
+
 static Unit unitOf(const TuneResults &results, const TunedSchedule &schedule) {
   if (results.target == "cpu")
     return Unit::Cpu;
@@ -57,6 +64,16 @@ static Unit unitOf(const TuneResults &results, const TunedSchedule &schedule) {
 
 static std::string quoted(const std::string &text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Where the row's figures hold: a run without --at is of its binds alone.
+static std::string measuredAt(const TuneResults &results) {
+  std::vector<std::string> sizes = results.sizes;
+  for (std::string &size : sizes)
+    for (const auto &[name, value] : results.binds)
+      if (results.sizes.size() == 1 && results.sizes[0].empty())
+        size += fmt::format("{}{}={}", size.empty() ? "" : " ", name, value);
+  return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
 std::string attn::profile::measuredRow(const TuneResults &results,
@@ -81,7 +98,7 @@ std::string attn::profile::measuredRow(const TuneResults &results,
                      quoted(results.date), quoted(results.device),
                      quoted(fmt::format("{}; {}; --tune at {}", others,
                                         results.program,
-                                        fmt::join(results.sizes, ", "))));
+                                        measuredAt(results))));
 }
 
 /// "1.042 +": significantly faster; "-": slower; "=": neither.
@@ -93,7 +110,8 @@ static std::string levelTable(const TuneResults &results, const TunedLevel &leve
   std::vector<std::vector<std::string>> rows(1);
   rows[0] = {"schedule"};
   for (const std::string &size : results.sizes)
-    rows[0].insert(rows[0].end(), {size.empty() ? "speed" : size, "spread"});
+    rows[0].insert(rows[0].end(),
+                   {size.empty() ? "speed" : size, "spread"});
   rows[0].insert(rows[0].end(), {"mean", "registers", "error", "what it is"});
   std::vector<size_t> order(level.schedules.size());
   std::iota(order.begin(), order.end(), 0);
@@ -114,7 +132,8 @@ static std::string levelTable(const TuneResults &results, const TunedLevel &leve
     row.push_back(s.description);
     rows.push_back(std::move(row));
   }
-  std::string text = fmt::format("level {}: speed against the default\n", level.name) +
+  const std::string first = baseName(level);
+  std::string text = fmt::format("level {}: speed against {}\n", level.name, first) +
                      alignColumns(rows, 1);
   for (const TunedSchedule &s : level.schedules)
     if (!s.failure.empty())
@@ -123,8 +142,8 @@ static std::string levelTable(const TuneResults &results, const TunedLevel &leve
     return text;
   size_t best = fastest(level);
   text += best ? fmt::format("fastest: {}", nameOf(level.schedules[best]))
-               : std::string("no schedule is faster than the default beyond the "
-                             "rounds' spread");
+               : fmt::format("no schedule is faster than {} beyond the rounds' spread",
+                             first);
   return text + "; its row for lib/Schedule/MeasuredRows.h:\n" +
          measuredRow(results, level, best) + "\n";
 }

@@ -15,7 +15,8 @@ struct TunedTime {
   std::optional<Shift> change; ///< Of the time, against the default's.
 };
 
-/// One schedule of a level. The first of a level is what it runs: the default.
+/// One schedule of a level. The first of a level is what it runs, the base of all
+/// speeds: the compiler's choice (the default), or a user's in its place.
 struct TunedSchedule {
   std::string overrides;   ///< As attnc got them; "": the compiler's choice.
   std::string description; ///< "3 groups x 64x80, ..."

@@ -202,7 +202,7 @@ Evaluation attn::reference::evaluate(const spec::Kernel &kernel,
     evaluation.results.push_back(std::move(samples));
   }
 
-  std::atomic<size_t> next{0};
+  std::atomic<size_t> next{0}, finished{0};
   std::exception_ptr problem;
   std::mutex guard;
   auto work = [&] {
@@ -216,6 +216,8 @@ Evaluation attn::reference::evaluate(const spec::Kernel &kernel,
           evaluation.results[r].slices[i] =
               resultSlice(box, kernel.results[r],
                           interpreter.local(kernel.results[r].local));
+        if (options.progress)
+          options.progress(double(++finished) / double(boxes.size()));
       }
     } catch (...) {
       std::lock_guard<std::mutex> lock(guard);

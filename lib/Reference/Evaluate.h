@@ -16,6 +16,8 @@
 
 #include "lib/Reference/Tensor.h"
 
+#include <functional>
+
 namespace attn::reference {
 
 /// One length an axis, by axis id.
@@ -38,6 +40,8 @@ struct Options {
   /// f32 matmuls round their operands to tf32 (the spec's explicit flag).
   bool tf32 = false;
   int threads = 0; ///< 0 means all cores.
+  /// Told the share that is done, from any thread.
+  std::function<void(double)> progress;
 };
 
 /// Part of a result: the product of lists of coordinates.

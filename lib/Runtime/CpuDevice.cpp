@@ -2,6 +2,7 @@
 
 #include "lib/Bundle/Signature.h"
 #include "lib/Runtime/BundleError.h"
+#include "lib/Runtime/HostMemory.h"
 #include "lib/Runtime/ThreadPool.h"
 
 #include <fmt/format.h>
@@ -138,17 +139,7 @@ public:
   }
   void release(void *data) override { std::free(data); }
 
-  int64_t freeBytes() const override {
-    std::ifstream file("/proc/meminfo");
-    std::string key;
-    int64_t kilobytes;
-    for (std::string unit; file >> key >> kilobytes;) {
-      if (key == "MemAvailable:")
-        return kilobytes * 1024;
-      std::getline(file, unit);
-    }
-    return facts.memoryBytes;
-  }
+  int64_t freeBytes() const override { return hostFreeBytes(); }
 
   void copyIn(void *device, const void *host, int64_t bytes) override {
     if (bytes > 0)

@@ -161,9 +161,11 @@ struct KernelChecker {
       std::vector<std::string> names;
       for (const Axis &axis : kernel.axes)
         names.push_back(axis.name);
+      std::optional<std::string> fix = nearest(name.text, names);
       diagnostics.report("where-unknown-axis", name.span,
-                         fmt::format("no argument has an axis '{}'", name.text),
-                         nearest(name.text, names));
+                         fmt::format("no argument has an axis '{}'{}", name.text,
+                                     fix ? "" : listAxes(kernel)),
+                         fix);
       return;
     }
     int id = kernel.findAxis(name.text);
@@ -216,8 +218,8 @@ struct KernelChecker {
     if (!leftUsed && !rightUsed) {
       diagnostics.report("nest-unused", value.span,
                          fmt::format("neither '{}' nor '{}' is an axis of an "
-                                     "argument",
-                                     left.text, right.text));
+                                     "argument{}",
+                                     left.text, right.text, listAxes(kernel)));
       return;
     }
     int group = addAxis(left), inner = addAxis(right);
@@ -355,11 +357,14 @@ struct KernelChecker {
     where();
     for (const Argument &argument : kernel.arguments)
       for (const Axis &axis : kernel.axes)
-        if (argument.name == axis.index)
-          diagnostics.report("name-is-index", argument.span,
-                             fmt::format("'{}' is the index of axis '{}'; give "
-                                         "the argument another name",
-                                         argument.name, axis.name));
+        if (argument.name == axis.index || argument.name == axis.name)
+          diagnostics.report(
+              "name-is-index", argument.span,
+              fmt::format("'{}' is the {} of axis '{}'; give the argument another "
+                          "name",
+                          argument.name,
+                          argument.name == axis.index ? "index" : "length",
+                          axis.name));
     ExprChecker scope(kernel, diagnostics, broken);
     for (const SyntaxStatement &statement : syntax.body)
       scope.statement(statement);

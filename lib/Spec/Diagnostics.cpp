@@ -112,6 +112,8 @@ std::string attn::spec::render(const Module &module,
                                 line, column,
                                 diagnostic.warning ? "warning" : "error",
                                 printable(diagnostic.message));
+  if (module.text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return out; // No line to show.
   size_t first = std::min<size_t>(diagnostic.span.begin, module.text.size()) -
                  (column - 1);
   size_t last = module.text.find('\n', first);

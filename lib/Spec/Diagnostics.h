@@ -11,6 +11,13 @@ namespace attn::spec {
 
 class Diagnostics {
 public:
+  /// `text` is what all spans are of; it outlives this object.
+  explicit Diagnostics(const std::string &text) : text(text) {}
+
+  /// What stands in the text there, for a fix that keeps parts of it.
+  std::string written(Span span) const {
+    return text.substr(span.begin, span.end - span.begin);
+  }
   void report(const char *id, Span span, std::string message,
               std::optional<std::string> fix = std::nullopt) {
     list.push_back({id, std::move(message), span, std::move(fix)});
@@ -22,6 +29,9 @@ public:
   }
   std::vector<Diagnostic> list; ///< Errors.
   std::vector<Diagnostic> warnings;
+
+private:
+  const std::string &text;
 };
 
 /// The candidate nearest to `word`, when it is near enough to be a slip: the same

@@ -33,7 +33,6 @@ static const std::map<std::string, std::string> kForeignFunctions = {
     {"masked_fill", "write mask(s, condition), which keeps where it holds"},
     {"tril", "a causal mask is written mask(s, n <= m)"},
     {"if", "write select(condition, x, y)"},
-    {"where", "write select(condition, x, y)"},
     {"dot", "write matmul(a, b, over=AXIS)"},
     {"einsum", "write matmul(a, b, over=AXIS); axes are matched by name"},
     {"bmm", "write matmul(a, b, over=AXIS); shared axes are the batch"},
@@ -91,6 +90,14 @@ std::string attn::spec::showAxes(const Kernel &kernel,
   for (size_t i = 0; i < axes.size(); ++i)
     text += (i ? ", " : "") + kernel.axes[axes[i]].name;
   return text + "]";
+}
+
+std::string attn::spec::listAxes(const Kernel &kernel) {
+  std::vector<std::string> names;
+  for (const Axis &axis : kernel.axes)
+    names.push_back(axis.name);
+  return names.empty() ? std::string()
+                       : fmt::format("; the axes are {}", fmt::join(names, ", "));
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,7 +256,9 @@ int ExprChecker::over(const SyntaxExpr &syntax) {
     if (!fix && value->kind == SyntaxExpr::NameRef)
       fix = nearest(value->text, names);
     diagnostics.report("over-not-axis", value->span,
-                       "over= takes the name of an axis", fix);
+                       fmt::format("over= takes the name of an axis{}",
+                                   fix ? "" : listAxes(kernel)),
+                       fix);
   }
   return axis;
 }
@@ -381,6 +390,11 @@ static std::string listed(const std::vector<std::string> &known) {
   return fmt::format("; known are {}", fmt::join(known, ", "));
 }
 
+static bool isInfinity(const SyntaxExpr &e) {
+  return e.kind == SyntaxExpr::NameRef &&
+         (e.text == "inf" || e.text == "infinity" || e.text == "INFINITY");
+}
+
 std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
   const std::string &word = syntax.text;
   if (int local = lookUpLocal(word); local >= 0) {
@@ -429,7 +443,7 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
                                    word));
     return nullptr;
   }
-  if (word == "inf" || word == "infinity" || word == "INFINITY") {
+  if (isInfinity(syntax)) {
     diagnostics.report("no-infinity", syntax.span,
                        "there is no infinity to write; mask(s, condition) puts "
                        "minus infinity where the condition fails");
@@ -441,6 +455,40 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
                                  fix ? "" : listed(known)),
                      fix);
   return nullptr;
+}
+
+/// The mask that a choice between scores and minus infinity is meant for.
+std::optional<std::string>
+ExprChecker::asMask(const SyntaxExpr &choice) const {
+  auto isDropped = [](const SyntaxExpr &e) {
+    return e.kind == SyntaxExpr::Unary && e.op == Op::Neg &&
+           isInfinity(e.children[0]);
+  };
+  if (choice.children.size() != 3)
+    return std::nullopt;
+  const SyntaxExpr &condition = choice.children[0];
+  auto written = [&](const SyntaxExpr &e) { return diagnostics.written(e.span); };
+  if (isDropped(choice.children[2]))
+    return fmt::format("mask({}, {})", written(choice.children[1]),
+                       written(condition));
+  if (isDropped(choice.children[1]))
+    return fmt::format("mask({}, not ({}))", written(choice.children[2]),
+                       written(condition));
+  return std::nullopt;
+}
+
+/// where(condition, x, y) of other languages.
+void ExprChecker::reportWhere(const SyntaxExpr &syntax) {
+  if (std::optional<std::string> mask = asMask(syntax))
+    diagnostics.report("where-function", syntax.span,
+                       "'where' describes axes; to drop scores write "
+                       "mask(s, condition)",
+                       mask);
+  else
+    diagnostics.report("where-function", syntax.nameSpan,
+                       "'where' describes axes; to choose between two values write "
+                       "select(condition, x, y), to drop scores mask(s, condition)",
+                       "select");
 }
 
 std::unique_ptr<Expr> ExprChecker::unary(const SyntaxExpr &syntax) {
@@ -528,7 +576,9 @@ std::unique_ptr<Expr> ExprChecker::call(const SyntaxExpr &syntax) {
   bool tensor = std::any_of(
       kernel.arguments.begin(), kernel.arguments.end(),
       [&](const Argument &a) { return a.name == callee && !a.scalar; });
-  if (tensor)
+  if (callee == "where")
+    reportWhere(syntax);
+  else if (tensor)
     diagnostics.report("call-of-tensor", syntax.nameSpan,
                        fmt::format("'{}' is a tensor; read it with [...]",
                                    callee));
@@ -588,6 +638,13 @@ std::unique_ptr<Expr> ExprChecker::select(const SyntaxExpr &syntax) {
   if (!keywords(syntax, {}) ||
       !count(syntax, 3, 3, "select(condition, if_true, if_false)"))
     return nullptr;
+  if (std::optional<std::string> mask = asMask(syntax)) {
+    diagnostics.report("no-infinity", syntax.span,
+                       "there is no infinity to write; to drop scores write "
+                       "mask(s, condition)",
+                       mask);
+    return nullptr;
+  }
   ExprPtr condition = check(syntax.children[0]);
   ExprPtr yes = check(syntax.children[1]);
   ExprPtr no = check(syntax.children[2]);

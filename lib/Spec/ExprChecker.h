@@ -17,6 +17,9 @@ std::optional<DType> resolveDType(const std::string &word, Span span,
 /// "[B, H, M]".
 std::string showAxes(const Kernel &kernel, const std::vector<int> &axes);
 
+/// "; the axes are B, H, M": all that the kernel has.
+std::string listAxes(const Kernel &kernel);
+
 /// Gives types to statements in order, and appends them to the kernel's body.
 class ExprChecker {
 public:
@@ -60,6 +63,8 @@ private:
   const SyntaxExpr *keyword(const SyntaxExpr &syntax, const char *word);
   /// The axis an `over=` names, -1 after a report.
   int over(const SyntaxExpr &syntax);
+  void reportWhere(const SyntaxExpr &syntax);
+  std::optional<std::string> asMask(const SyntaxExpr &choice) const;
   bool number(const Expr &e, const char *where);
   std::vector<int> join(const std::vector<int> &a, const std::vector<int> &b);
   bool reaches(int outer, int axis) const;

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <sys/stat.h>
 
 using namespace attn::spec;
 
@@ -39,7 +40,7 @@ ParseResult attn::spec::parse(std::string path, std::string text,
   ParseResult result;
   result.module.path = std::move(path);
   result.module.text = std::move(text);
-  Diagnostics diagnostics;
+  Diagnostics diagnostics(result.module.text);
   // Spans are 32-bit; no spec comes near, so refuse rather than wrap.
   if (result.module.text.size() > (1u << 24)) {
     diagnostics.report("file-too-large", {}, "the file is larger than 16 MiB");
@@ -92,6 +93,9 @@ ParseResult attn::spec::parseFile(const std::string &path, const Binds &binds) {
       return unreadable("<stdin>", "cannot read standard input", errno);
     return parse("<stdin>", std::move(text), binds);
   }
+  // A folder opens and reads as nothing.
+  if (struct stat at {}; stat(path.c_str(), &at) == 0 && S_ISDIR(at.st_mode))
+    return unreadable(path, fmt::format("cannot open '{}'", path), EISDIR);
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   if (file)

@@ -253,18 +253,12 @@ struct Parser {
       take();
       return e;
     }
+    // Another language's where(condition, x, y): the checker says what to write.
+    bool choice =
+        is("where") && at + 1 < tokens.size() && tokens[at + 1].text == "(";
     if (token.kind != Token::Word || is("and") || is("or") || is("not") ||
-        is("kernel") || is("where")) {
-      if (is("where") && at + 1 < tokens.size() && tokens[at + 1].text == "(") {
-        diagnostics.report("where-function", token.span,
-                           "'where' describes axes; to choose between two values "
-                           "write select(condition, x, y), to drop scores "
-                           "mask(s, condition)",
-                           "select");
-        throw Recover{};
-      }
+        is("kernel") || (is("where") && !choice))
       fail("expected-expression", "an expression");
-    }
     e.text = token.text;
     take();
     if (is("(")) {

@@ -3,6 +3,7 @@
 #include "lib/Target/Targets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -45,6 +46,24 @@ const CompileTarget *attn::target::findTarget(const std::string &name) {
     if (target.name == name)
       return &target;
   return nullptr;
+}
+
+std::vector<std::string>
+attn::target::timelineLevels(const CompileTarget &target) {
+  // Phases are stamped where both products are in one kernel, by a GPU's clock.
+  if (target.isCpu())
+    return {};
+  return {std::find(target.levels.begin(), target.levels.end(), "flash"),
+          target.levels.end()};
+}
+
+std::string attn::target::timelineTargets() {
+  std::vector<std::string> list;
+  for (const CompileTarget &target : compileTargets())
+    if (std::vector<std::string> levels = timelineLevels(target); !levels.empty())
+      list.push_back(
+          fmt::format("{} ({})", target.name, fmt::join(levels, ", ")));
+  return fmt::format("{}", fmt::join(list, ", "));
 }
 
 bool attn::target::runsOn(const std::string &name, int capability,

@@ -34,6 +34,11 @@ const std::vector<CompileTarget> &compileTargets();
 /// Null when there is no target of that name.
 const CompileTarget *findTarget(const std::string &name);
 
+/// Levels of a target whose attention kernel can record its phases (--timeline).
+std::vector<std::string> timelineLevels(const CompileTarget &target);
+/// "sm_80 (flash, pipelined), ...": every target that has such levels.
+std::string timelineTargets();
+
 /// Whether code for `name` runs on a device of `capability` (0: the CPU). On
 /// no, `why` gets the reason and a fix.
 bool runsOn(const std::string &name, int capability, std::string &why);

@@ -14,8 +14,12 @@
 set -uo pipefail
 folder="" make="" targets="" seconds=170 lengths=512,1024,2048,4096,8192,16384
 specs=causal,full,alibi,sliding_window dims=64,128
+# The comment above: lines 2 on, up to the first that is none.
 usage() {
-  sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' >&2
+  sed -n '2,$ { /^#/!q; s/^# \{0,1\}//p; }' "$0"
+}
+wrong() {
+  usage >&2
   exit 2
 }
 for argument in "$@"; do
@@ -26,11 +30,12 @@ for argument in "$@"; do
     --dims=*) dims=${argument#*=} ;;
     --seconds=*) seconds=${argument#*=} ;;
     --lengths=*) lengths=${argument#*=} ;;
-    -*) usage ;;
-    *) [ -z "$folder" ] && folder=$argument || usage ;;
+    --help | -h) usage && exit 0 ;;
+    -*) echo "predictions.sh: unknown option $argument" >&2 && wrong ;;
+    *) [ -z "$folder" ] && folder=$argument || wrong ;;
   esac
 done
-[ -n "$folder" ] || usage
+[ -n "$folder" ] || wrong
 here=$(cd "$(dirname "$0")" && pwd)
 
 if [ -n "$make" ]; then

@@ -26,3 +26,8 @@ if "$script" "$folder" --dims=32 --lengths=16 >"$folder/said"; then fail "a fail
 grep -q '^causal32.cpu: exit code 2' "$folder/said" || fail "the run that failed is named"
 if "$script" "$folder/none" 2>"$folder/said"; then fail "an empty folder"; fi
 grep -q 'make them with --make=BUILD' "$folder/said" || fail "how to make the folder"
+# Usage is the comment, no line of the script.
+if "$script" --nonsense 2>"$folder/said"; then fail "an unknown option"; fi
+grep -q '^predictions.sh: unknown option --nonsense' "$folder/said" || fail "the option is named"
+tail -n 1 "$folder/said" | grep -q '^The summary comes last' || fail "usage ends with the comment"
+"$script" --help | grep -q '^  test/Report/predictions.sh FOLDER --make=BUILD' || fail "--help"

@@ -120,6 +120,16 @@ def check_marks(source, path, folder):
         done = run(f"{tool} --check --page page.md", folder, path)
         expect(done.returncode == status and words in done.stdout + done.stderr,
                f"{words}: exit code {done.returncode}: {done.stdout}{done.stderr}")
+    # Tracked files are not rewritten in silence.
+    with open(folder + "/page.md", "w") as file:
+        file.write(page)
+    again = f"{tool} --page page.md --data {source}/kernels/walkthrough.json"
+    done = run(again, folder, path)
+    expect(done.returncode == 0 and done.stdout == "page.md says that already\n", f"unchanged: {done.stdout}")
+    with open(folder + "/page.md", "w") as file:
+        file.write(page.replace(f"-->{figure}<!--/f-->", "-->17 %<!--/f-->", 1))
+    done = run(again, folder, path)
+    expect(done.returncode == 0 and done.stdout == "rewrote page.md\n", f"changed: {done.stdout}")
     for text, words in (("{", "is not JSON"), ("{}", "is of none of attn-bench --json")):
         with open(folder + "/run.json", "w") as file:
             file.write(text)

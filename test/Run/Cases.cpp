@@ -3,6 +3,7 @@
 #include "test/Run/Cases.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -56,9 +57,17 @@ public:
       bool known = kernel.findAxis(name) >= 0;
       for (const spec::Argument &argument : kernel.arguments)
         known |= argument.scalar && argument.name == name;
-      if (!known)
-        throw InputError(fmt::format("kernel {} has no axis or scalar '{}'",
-                                     kernel.name, name));
+      if (known)
+        continue;
+      std::vector<std::string> names;
+      for (const spec::Axis &axis : kernel.axes)
+        names.push_back(axis.name);
+      for (const spec::Argument &argument : kernel.arguments)
+        if (argument.scalar)
+          names.push_back(argument.name);
+      throw InputError(fmt::format("--bind: kernel {} has no axis or scalar '{}'; it "
+                                   "has {}",
+                                   kernel.name, name, fmt::join(names, ", ")));
     }
   }
 

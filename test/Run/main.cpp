@@ -5,17 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Bundle/Outputs.h"
 #include "lib/Runtime/BundleError.h"
-#include "lib/Spec/Parse.h"
+#include "lib/Spec/Diagnostics.h"
 #include "lib/Target/Targets.h"
 #include "test/Run/Check.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
 #include <unistd.h>
 
 using namespace attn;
@@ -56,6 +62,12 @@ struct Failure {
   std::string bundle, program, level, target, what, options;
 };
 
+/// "; did you mean flash" where a known name is near.
+std::string didYouMean(const std::string &word, const std::vector<std::string> &known) {
+  std::optional<std::string> near = spec::nearest(word, known);
+  return near ? fmt::format("; did you mean {}", *near) : "";
+}
+
 double now() {
   return std::chrono::duration<double>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -68,6 +80,17 @@ public:
       : options(options), device(device), started(now()) {}
 
   void bundle(const std::string &folder) {
+    std::error_code error;
+    bool isFolder = std::filesystem::is_directory(folder, error);
+    if (!isFolder && std::filesystem::exists(folder, error))
+      throw UsageError(fmt::format("'{0}' is no bundle but a file; attn-check runs what "
+                                   "attnc made of a spec: attnc {0} -o DIR, then "
+                                   "attn-check DIR",
+                                   folder));
+    if (isFolder && !std::filesystem::exists(folder + "/manifest.json", error))
+      throw UsageError(fmt::format("'{0}' is no bundle: it has no manifest.json; make "
+                                   "one with attnc SPEC -o DIR",
+                                   folder));
     bundle::Manifest manifest =
         bundle::fromJson(bundle::readFile(folder + "/manifest.json"));
     spec::ParseResult parsed =
@@ -76,6 +99,7 @@ public:
     if (!parsed.ok())
       throw UsageError(fmt::format("the spec of bundle {} is broken: {}",
                                    folder, spec::printable(parsed.diagnostics.front().message)));
+    findNames(folder, manifest);
     for (const bundle::Program &program : manifest.programs) {
       const spec::Kernel *kernel = nullptr;
       for (const spec::Kernel &k : parsed.module.kernels)
@@ -131,14 +155,49 @@ private:
     std::shared_ptr<runtime::Code> code;
   };
 
-  bool wanted(const bundle::Level &level) {
+  /// A level that is none here and nowhere is a slip, which would check less than was
+  /// meant. One that only this bundle lacks is passed over; should nothing be left,
+  /// the last line says what there was.
+  void findNames(const std::string &folder, const bundle::Manifest &manifest) {
+    std::vector<std::string> known, here;
+    auto add = [](std::vector<std::string> &list, const std::string &name) {
+      if (std::find(list.begin(), list.end(), name) == list.end())
+        list.push_back(name);
+    };
+    bool some = false;
+    for (const bundle::Program &program : manifest.programs)
+      for (const bundle::Level &level : program.levels) {
+        add(known, level.name);
+        add(here, fmt::format("{} ({})", level.name, level.target));
+        some |= named(level);
+      }
+    std::vector<std::string> levels = known;
+    for (const target::CompileTarget &target : target::compileTargets())
+      for (const std::string &level : target.levels)
+        add(known, level);
+    for (const std::string &level : options.levels)
+      if (level != "all" && std::find(known.begin(), known.end(), level) == known.end())
+        throw UsageError(fmt::format("--levels: '{}' is no level{}; bundle {} has {}",
+                                     level, didYouMean(level, known), folder,
+                                     fmt::join(levels, ", ")));
+    if (!some)
+      skippedWhy = fmt::format("--levels and --target leave nothing of bundle {}; it "
+                               "has {}",
+                               folder, fmt::join(here, ", "));
+  }
+
+  /// Whether --target and --levels ask for it.
+  bool named(const bundle::Level &level) const {
     if (!options.targetName.empty() && level.target != options.targetName)
       return false;
-    if (!options.levels.empty() && options.levels.front() != "all" &&
-        std::find(options.levels.begin(), options.levels.end(), level.name) ==
-            options.levels.end())
-      return false;
-    return target::runsOn(level.target, device.info().capability, skippedWhy);
+    return options.levels.empty() || options.levels.front() == "all" ||
+           std::find(options.levels.begin(), options.levels.end(), level.name) !=
+               options.levels.end();
+  }
+
+  bool wanted(const bundle::Level &level) {
+    return named(level) &&
+           target::runsOn(level.target, device.info().capability, skippedWhy);
   }
 
   void program(const std::string &folder, const spec::Kernel &kernel,
@@ -275,9 +334,20 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
 }
 
 static int run(Options &options) {
-  if (!options.targetName.empty() && !target::findTarget(options.targetName))
-    throw UsageError(
-        fmt::format("--target: '{}' is unknown", options.targetName));
+  if (!options.targetName.empty() && !target::findTarget(options.targetName)) {
+    std::vector<std::string> known;
+    for (const target::CompileTarget &target : target::compileTargets())
+      known.push_back(target.name);
+    throw UsageError(fmt::format("--target: '{}' is unknown{}; known are {}",
+                                 options.targetName,
+                                 didYouMean(options.targetName, known),
+                                 fmt::join(known, ", ")));
+  }
+  if (!options.json.empty())
+    if (std::string why =
+            bundle::writesOver({{"--json", options.json}}, options.bundles);
+        !why.empty())
+      throw UsageError(why);
   if (!options.input.empty()) {
     options.cases.kind = parseInputKind(options.input);
     if (!options.cases.kind)
@@ -293,7 +363,11 @@ static int run(Options &options) {
       size_t equals = item.find('=');
       if (equals == std::string::npos || equals == 0)
         throw UsageError(fmt::format("--bind: '{}' is not NAME=VALUE", item));
-      options.cases.binds[item.substr(0, equals)] = item.substr(equals + 1);
+      if (!options.cases.binds
+               .emplace(item.substr(0, equals), item.substr(equals + 1))
+               .second)
+        throw UsageError(fmt::format("--bind: {} is given twice; give it one value",
+                                     item.substr(0, equals)));
     }
   std::unique_ptr<runtime::Device> device = openDevice(options);
   fmt::print("attn-check on {}\n", device->info().name);
@@ -345,7 +419,17 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    bool help = error.get_exit_code() == 0;
+    if (!help) {
+      fmt::print(stderr, "attn-check: {}; see attn-check --help\n", error.what());
+      return 2;
+    }
+    app.exit(error);
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+      return 0;
+    fmt::print(stderr, "attn-check: cannot write to standard output: {}\n",
+               std::strerror(errno));
+    return 2;
   }
   try {
     int code = run(options);

@@ -2,6 +2,7 @@
 
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/Outputs.h"
 #include "lib/Bundle/ScratchFolder.h"
 
 #include <gtest/gtest.h>
@@ -291,6 +292,41 @@ TEST_F(Folder, FailuresSayWhy) {
   }
   EXPECT_THROW(readFile((path / "absent").string()), std::runtime_error);
   EXPECT_THROW(readFile(path.string()), std::runtime_error);
+}
+
+TEST(Outputs, AreToldFromInputsByIdentity) {
+  ScratchFolder folder((fs::temp_directory_path() / "attn-outputs-").string());
+  const std::string base = folder.path() + "/";
+  for (const char *name : {"a", "b", "manifest.json", "results.json"})
+    writeFileAtomically(base + name, name);
+  fs::create_symlink("a", base + "soft");
+  fs::create_hard_link(base + "a", base + "hard");
+  auto why = [&](const std::string &output, const std::string &input) {
+    return writesOver({{"--json", base + output}}, {base + input});
+  };
+  EXPECT_EQ(why("b", "a"), "");
+  EXPECT_EQ(why("new", "a"), "");
+  for (const char *same : {"a", "./a", "soft", "hard"})
+    EXPECT_EQ(why(same, "a").find("--json: '" + base + same + "' is "), 0u) << same;
+  EXPECT_NE(why("soft", "hard"), "");
+  // Of a bundle's folder what attnc wrote; results kept beside it may be replaced.
+  EXPECT_NE(why("manifest.json", ""), "");
+  EXPECT_EQ(why("results.json", ""), "");
+  EXPECT_EQ(writesOver({{"--json", "/dev/null"}, {"--trace", "/dev/null"}},
+                       {"/dev/null"}),
+            "");
+  EXPECT_EQ(writesOver({{"--json", base + "x"}, {"--trace", base + "./x"}}, {}),
+            "--json and --trace both write '" + base + "./x'; name two files");
+}
+
+TEST(ScratchFolder, ATemporaryFolderThatIsNoneIsNamed) {
+  std::string old = std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "";
+  setenv("TMPDIR", "/dev/null/none", 1);
+  std::string why = temporaryProblem();
+  old.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", old.c_str(), 1);
+  EXPECT_EQ(why, "TMPDIR: temporary files cannot be written in '/dev/null/none': Not a "
+                 "directory; set TMPDIR to a folder that can be written");
+  EXPECT_EQ(temporaryProblem(), "");
 }
 
 TEST(Launcher, HoldsOneFunctionAGpuLevel) {

@@ -546,6 +546,64 @@ TEST(Reason, CountersSayWhatAKernelWaitsFor) {
       << likeliestReason(k, r.roofs);
 }
 
+/// Results of one kernel on a CPU.
+static Results cpuResults(const std::string &bound, double roofSeconds,
+                          double measuredMs) {
+  Results r;
+  r.roofs.onePipe = true;
+  r.roofs.multiprocessors = 2;
+  r.roofs.cacheBytes = 1000;
+  KernelResult k;
+  k.label = "copy";
+  k.blocks = 8;
+  k.predicted.bound = bound;
+  k.predicted.bytesRead = 800;
+  k.predicted.roofSeconds = k.predicted.seconds = roofSeconds;
+  k.predicted.memorySeconds = bound == "memory" ? roofSeconds : roofSeconds / 2;
+  k.predicted.launchSeconds = bound == "launch" ? roofSeconds / 2 : 0;
+  k.measured = summarize({measuredMs});
+  k.reason = likeliestReason(k, r.roofs);
+  LevelResult level;
+  level.name = "naive";
+  level.kernels = {k};
+  r.levels = {level};
+  return r;
+}
+
+TEST(Reason, OnACpuNoneIsAGpus) {
+  for (const char *bound : {"memory", "matmul", "f32", "exponentials", "launch"})
+    for (double measuredMs : {500., 2000.}) {
+      std::string reason =
+          cpuResults(bound, 1, measuredMs).levels[0].kernels[0].reason;
+      EXPECT_NE(reason, "") << bound;
+      for (const char *word : {"overlap", "pipe", "matmul unit", "warp", "table",
+                               "first loads", "multiprocessor"})
+        EXPECT_EQ(reason.find(word), std::string::npos) << bound << ": " << reason;
+    }
+}
+
+TEST(Reason, AShareOfTheRooflineOverAHundredPerCentIsExplained) {
+  EXPECT_EQ(aboveRoofNote(cpuResults("memory", 1, 1500)), "");
+  // 800 bytes fit the cache of 1000, whose rate is not the roof's.
+  Results cached = cpuResults("memory", 1, 500);
+  EXPECT_EQ(aboveRoofNote(cached), "in cache: naive copy: the operands stay in the cache "
+                                   "(1.00 kB), the roof is that of memory\n");
+  EXPECT_NE(table(cached, true).find("in cache  "), std::string::npos);
+  EXPECT_EQ(table(cached, true).find("200 %"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(reportJson({cached, {}, {}}))["above_roof"],
+            aboveRoofNote(cached));
+  // Beyond the cache, or bound by arithmetic, it is the roof that was too low.
+  Results large = cached;
+  large.roofs.cacheBytes = 700;
+  for (const Results &r : {large, cpuResults("matmul", 1, 500)}) {
+    EXPECT_EQ(aboveRoofNote(r).find("over 100 % of the roofline: naive copy: the rates "
+                                    "were measured just before"),
+              0u)
+        << aboveRoofNote(r);
+    EXPECT_NE(table(r, true).find("200 %"), std::string::npos);
+  }
+}
+
 TEST(CpuRoofs, AreOfThisWorld) {
   target::Roofs roofs = measureCpuRoofs(2, 32 << 20);
   EXPECT_GT(roofs.bandwidth, 1e8);

@@ -7,6 +7,7 @@
 
 #include "lib/Bundle/Signature.h"
 #include "lib/Bundle/Timeline.h"
+#include "lib/Runtime/HostMemory.h"
 #include "lib/Runtime/Launch.h"
 #include "lib/Runtime/ThreadPool.h"
 
@@ -401,5 +402,11 @@ TEST(Cuda, AbsentDriverSaysSo) {
     GTEST_SKIP() << "this machine has a GPU";
   EXPECT_NE(why.find("on this machine; install the NVIDIA driver"), std::string::npos) << why;
   EXPECT_THROW(openCuda(), DeviceError);
+}
+
+TEST(HostMemory, IsSomeOfTheMachinesMemory) {
+  EXPECT_GT(hostFreeBytes(), 1 << 20);
+  EXPECT_LE(hostFreeBytes(), openCpu(1)->info().memoryBytes);
+  EXPECT_NEAR(double(openCpu(1)->freeBytes()), double(hostFreeBytes()), 1e9);
 }
 } // namespace

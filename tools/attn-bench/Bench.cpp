@@ -5,10 +5,12 @@
 #include "lib/Profile/CpuRoofs.h"
 #include "lib/Profile/Cupti.h"
 #include "lib/Profile/Reason.h"
+#include "lib/Profile/Units.h"
 #include "lib/Reference/Inputs.h"
 #include "lib/Reference/Live.h"
 #include "tools/attn-bench/Judge.h"
 #include "tools/attn-bench/Loaded.h"
+#include "tools/attn-bench/Memory.h"
 
 #include <fmt/format.h>
 
@@ -22,13 +24,14 @@ namespace {
 class Bench {
 public:
   Bench(const Options &options, Input &input, runtime::Device &device,
-        const std::function<void(const std::string &)> &progress)
+        Progress &progress)
       : options(options), input(input), device(device), progress(progress),
         gpu(device.info().kind != "cpu"),
         binds(resolveBinds(input.program, options.binds, input.defaults)),
         lengths(reference::axisLengths(*input.kernel, binds.lengths)) {}
 
   BenchResults run() {
+    requireMemory(device, input.program, binds.lengths);
     describe();
     for (const bundle::Level &level : input.program.levels)
       predict(level);
@@ -55,11 +58,11 @@ private:
     r.binds = binds.shown;
     r.lengths = binds.lengths;
     r.gpu = gpu;
-    progress("measuring this machine");
+    progress.step("measuring this machine");
     r.roofs = gpu ? target::roofsOf(target::chipFor(device.info().facts))
                   : measureCpuRoofs(device.info().multiprocessors,
                                     device.info().facts.l2Bytes);
-    progress("making inputs");
+    progress.step("making inputs");
     reference::InputOptions inputOptions;
     inputOptions.seed = options.seed;
     inputOptions.scalars = binds.scalars;
@@ -104,7 +107,7 @@ private:
   }
 
   void prepare() {
-    progress("copying inputs");
+    progress.step("copying inputs");
     copies = copyArguments(device, input.program, binds, inputs,
                            out.results.roofs.cacheBytes);
     timing.warmup = options.warmup;
@@ -113,7 +116,7 @@ private:
   }
 
   LoadedLevel load(const bundle::Level &level) {
-    progress(fmt::format("{}: loading", level.name));
+    progress.step(fmt::format("{}: loading", level.name));
     return loadLevel(device, input.folder, input.program, level, binds.lengths,
                      copies);
   }
@@ -136,10 +139,11 @@ private:
       addFacts(level.kernels[k], list[0]->facts(k), result.kernels[k]);
 
     if (options.check) {
-      progress(fmt::format("{}: checking", level.name));
+      progress.step(fmt::format("{}: checking{}", level.name, announced(result)));
       if (!judge)
         judge = std::make_unique<Judge>(*input.kernel, lengths, inputs,
-                                        options.seed);
+                                        options.seed,
+                                        [&](double share) { progress.done(share); });
       Verdict verdict =
           judge->judge(device, *list[0], *copies.sets[0], usesTf32(level));
       result.error = verdict.error;
@@ -150,7 +154,7 @@ private:
       }
     }
 
-    progress(fmt::format("{}: timing", level.name));
+    progress.step(fmt::format("{}: timing{}", level.name, announced(result)));
     LevelTiming times = timeLevel(device, list, timing);
     result.measured = times.level;
     result.hostMicroseconds = times.hostMicroseconds;
@@ -162,6 +166,14 @@ private:
       kernel.reason = likeliestReason(kernel, out.results.roofs);
     }
     spans = times.spans;
+  }
+
+  /// How long one run will take, where somebody would wonder.
+  static std::string announced(const LevelResult &result) {
+    constexpr double kLongMs = 2000;
+    return result.predictedMs < kLongMs
+               ? ""
+               : ", a run is predicted to take " + humanTime(result.predictedMs);
   }
 
   /// What the warp groups do: a run of the level's stamped kernels, and what the
@@ -183,7 +195,7 @@ private:
       out.results.missing.push_back({what, error.what()});
       return;
     }
-    progress(fmt::format("{}: recording phases", level.name));
+    progress.step(fmt::format("{}: recording phases", level.name));
     if (options.check) {
       Verdict verdict = judge->judge(device, *recording.list[0], *copies.sets[0],
                                      usesTf32(level));
@@ -243,7 +255,7 @@ private:
           continue;
         LoadedLevel loaded = load(input.program.levels[i]);
         device.synchronize();
-        progress(fmt::format("{}: {}", result.name,
+        progress.step(fmt::format("{}: {}", result.name,
                              counting ? "counting" : "recording"));
         if (counting)
           count(result, *loaded.list[0], noCounters);
@@ -332,7 +344,7 @@ private:
   const Options &options;
   Input &input;
   runtime::Device &device;
-  const std::function<void(const std::string &)> &progress;
+  Progress &progress;
   bool gpu;
   RunBinds binds;
   reference::AxisLengths lengths;
@@ -349,6 +361,6 @@ private:
 
 BenchResults attn::bench::runBench(
     const Options &options, Input &input, runtime::Device &device,
-    const std::function<void(const std::string &)> &progress) {
+    Progress &progress) {
   return Bench(options, input, device, progress).run();
 }

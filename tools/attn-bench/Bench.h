@@ -4,8 +4,7 @@
 
 #include "lib/Profile/Report.h"
 #include "tools/attn-bench/Input.h"
-
-#include <functional>
+#include "tools/attn-bench/Progress.h"
 
 namespace attn::bench {
 
@@ -21,7 +20,7 @@ struct BenchResults {
 /// fails.
 BenchResults runBench(const Options &options, Input &input,
                       runtime::Device &device,
-                      const std::function<void(const std::string &)> &progress);
+                      Progress &progress);
 
 } // namespace attn::bench
 

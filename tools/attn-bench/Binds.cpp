@@ -22,13 +22,15 @@ static std::string trim(const std::string &text) {
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
+std::string attn::bench::readmeBeside(const std::string &specPath) {
+  return (std::filesystem::path(specPath).parent_path() / "README.md").string();
+}
+
 Binds attn::bench::defaultBinds(const std::string &specPath,
                                 const std::string &program) {
-  std::filesystem::path readme =
-      std::filesystem::path(specPath).parent_path() / "README.md";
   std::string text;
   try {
-    text = bundle::readFile(readme.string());
+    text = bundle::readFile(readmeBeside(specPath));
   } catch (const std::runtime_error &) {
     return {}; // A spec needs no README.
   }

@@ -12,6 +12,9 @@ namespace attn::bench {
 /// Names and values as written.
 using Binds = std::map<std::string, std::string>;
 
+/// The README that may tell a spec's sizes.
+std::string readmeBeside(const std::string &specPath);
+
 /// "B=1,H=8" from the row `| name | B=1,H=8 |` of the README beside a spec.
 /// Empty when there is no such file or row.
 Binds defaultBinds(const std::string &specPath, const std::string &program);

@@ -81,6 +81,10 @@ void attn::bench::runCompiler(const std::vector<std::string> &arguments) {
     throw InputError(fmt::format("attnc was ended by signal {} ({})",
                                  WTERMSIG(status),
                                  strsignal(WTERMSIG(status))));
+  if (WEXITSTATUS(status) == 1)
+    throw SpecError("attnc made no bundle; its reason stands above. Options of attnc "
+                    "that attn-bench lacks: make the bundle with attnc, then run "
+                    "attn-bench on its folder");
   if (WEXITSTATUS(status) != 0)
     throw InputError("attnc made no bundle; its reason stands above");
 }

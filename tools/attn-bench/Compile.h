@@ -8,7 +8,8 @@
 namespace attn::bench {
 
 /// Runs attnc, which stands beside this executable or on PATH, with its stderr
-/// passed through. Throws InputError when there is none or it fails.
+/// passed through. Throws SpecError when it cannot compile the spec, InputError when
+/// there is no attnc or it fails otherwise.
 void runCompiler(const std::vector<std::string> &arguments);
 
 /// What attn-opt beside this executable prints. Throws InputError with the

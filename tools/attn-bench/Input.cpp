@@ -18,16 +18,10 @@ namespace fs = std::filesystem;
 
 /// Where a spec's bundle goes.
 static std::unique_ptr<bundle::ScratchFolder> makeTemporary() {
-  std::error_code ignored;
-  fs::path base = fs::temp_directory_path(ignored);
-  if (base.empty())
-    base = ".";
-  try {
-    return std::make_unique<bundle::ScratchFolder>((base / "attn-bench-").string());
-  } catch (const std::runtime_error &error) {
-    throw InputError(fmt::format("{}; set TMPDIR to a folder that can be written",
-                                 error.what()));
-  }
+  if (std::string why = bundle::temporaryProblem(); !why.empty())
+    throw InputError(why);
+  return std::make_unique<bundle::ScratchFolder>(bundle::temporaryFolder() +
+                                                 "/attn-bench-");
 }
 
 /// The newest compile target whose code a device runs.
@@ -56,8 +50,10 @@ static bool namesDevice(const std::string &target) {
 static spec::ParseResult parseOrThrow(const std::string &path,
                                       const spec::Binds &binds) {
   spec::ParseResult result = spec::parseFile(path, binds);
+  if (result.unreadable())
+    throw InputError(spec::printable(result.diagnostics.front().message));
   if (!result.ok())
-    throw InputError(spec::render(result));
+    throw SpecError("the spec is wrong\n" + spec::render(result));
   return result;
 }
 
@@ -111,10 +107,11 @@ static void checkTimeline(const Options &options, const Input &input) {
   for (const bundle::Level &level : input.program.levels)
     names.push_back(level.name);
   if (input.temporary)
-    throw InputError(fmt::format("--timeline: none of the levels {} has an "
-                                 "attention kernel that records its phases; ask "
-                                 "for flash or a later level",
-                                 fmt::join(names, ", ")));
+    throw InputError(fmt::format("--timeline: none of the levels {} of target {} has "
+                                 "an attention kernel that records its phases; "
+                                 "targets and levels that have it: {}",
+                                 fmt::join(names, ", "), input.target,
+                                 target::timelineTargets()));
   std::vector<std::string> binds;
   for (const auto &[axis, length] : input.manifest.binds)
     binds.push_back(fmt::format("{}={}", axis, length));
@@ -218,7 +215,8 @@ Input attn::bench::openInput(const Options &options, int capability) {
   if (options.timeline && capability == 0)
     throw InputError("--timeline records the clock of a GPU's multiprocessors; on "
                      "the CPU there is none: run it on a machine with a GPU, "
-                     "without --target=cpu");
+                     "without --target=cpu. Targets and levels that have it: " +
+                     target::timelineTargets());
   fs::file_status status = fs::status(options.input, error);
   if (!fs::exists(status))
     throw InputError(fmt::format("no such file or folder: {}", options.input));

@@ -20,6 +20,7 @@ const reference::Evaluation &Judge::expected(bool tf32) {
     options.points = kPoints;
     options.seed = seed;
     options.tf32 = tf32;
+    options.progress = progress;
     evaluation = reference::evaluate(kernel, lengths, inputs, options);
   }
   return *evaluation;

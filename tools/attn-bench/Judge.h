@@ -23,9 +23,12 @@ bool usesTf32(const bundle::Level &level);
 /// sampled points the first time it is needed, once with and once without tf32.
 class Judge {
 public:
+  /// `progress` is told the share of the reference that is evaluated.
   Judge(const spec::Kernel &kernel, const reference::AxisLengths &lengths,
-        const reference::Inputs &inputs, unsigned seed)
-      : kernel(kernel), lengths(lengths), inputs(inputs), seed(seed) {}
+        const reference::Inputs &inputs, unsigned seed,
+        std::function<void(double)> progress)
+      : kernel(kernel), lengths(lengths), inputs(inputs), seed(seed),
+        progress(std::move(progress)) {}
 
   /// Runs `plan` once on `set` and compares every result.
   Verdict judge(runtime::Device &device, runtime::Plan &plan, ArgumentSet &set,
@@ -38,6 +41,7 @@ private:
   const reference::AxisLengths &lengths;
   const reference::Inputs &inputs;
   unsigned seed;
+  std::function<void(double)> progress;
   std::optional<reference::Evaluation> evaluations[2];
 };
 

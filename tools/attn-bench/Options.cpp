@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 using namespace attn;
@@ -36,8 +38,8 @@ Examples:
   attn-bench --compare run.json:flash run.json:pipelined
       two runs, or two levels of one: the change and whether it is significant
 
-Exit code: 0 all well, 1 a level differs from the reference, 2 wrong usage or
-input (a broken bundle too), 3 the device is missing or failed.
+Exit code: 0 all well, 1 a level differs from the reference or the spec is wrong,
+2 wrong usage or input (a broken bundle too), 3 the device is missing or failed.
 )";
 
 static bool looksLikeInput(const std::string &text) {
@@ -57,10 +59,19 @@ static void addBinds(const std::string &option, const std::string &text,
           "{0}: '{1}' is not NAME=VALUE; write {0} B=4,H=16", option, item));
     std::string name = item.substr(0, equals);
     auto [it, isNew] = binds.emplace(name, item.substr(equals + 1));
-    if (!isNew && it->second != item.substr(equals + 1))
+    if (!isNew)
       throw InputError(fmt::format("{}: {} is given twice, as {} and {}", option,
                                    name, it->second, item.substr(equals + 1)));
   }
+}
+
+/// The exit code of a run that only prints `text`.
+static int printed(const std::string &text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0)
+    return kOk;
+  fmt::print(stderr, "attn-bench: cannot write to standard output: {}\n",
+             std::strerror(errno));
+  return kBadInput;
 }
 
 std::optional<int> attn::bench::parseOptions(int argc, char **argv,
@@ -111,7 +122,7 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   app.add_option("--compare", options.compare,
                  "compare two runs that --json or --report wrote, all levels "
                  "or one of each, instead of running anything")
-      ->expected(2)
+      ->expected(1, -1)
       ->type_name("A.json[:LEVEL] B.json[:LEVEL]");
   app.add_flag("--profile", options.profile,
                "read the GPU's activity records and counters, in a pass apart "
@@ -166,6 +177,15 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       addBinds("--bind", bind, options.binds);
     for (const std::string &size : sizes)
       addBinds("--at", size, options.sizes.emplace_back());
+    if (!options.compare.empty() && options.compare.size() != 2)
+      throw InputError(fmt::format(
+          "--compare takes two files, A.json B.json (or one twice, with levels: "
+          "A.json:flash A.json:pipelined), not {}",
+          options.compare.size()));
+    if (!options.compare.empty() &&
+        (!options.input.empty() || !options.trace.empty() || !options.report.empty()))
+      throw InputError("--compare runs nothing: it takes --json, and no spec or "
+                       "bundle, --trace or --report");
     if (!options.tune && !options.schedules.empty())
       throw InputError("--schedules is for --tune");
     if (!options.tune && !sizes.empty() &&
@@ -176,11 +196,9 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       throw InputError("--tune compares schedules: it takes no --kernels, --trace, "
                        "--report, --profile or --timeline");
   } catch (const CLI::CallForHelp &) {
-    std::fputs(app.help().c_str(), stdout);
-    return kOk;
+    return printed(app.help());
   } catch (const CLI::CallForVersion &) {
-    std::puts("attn-bench " ATTN_VERSION);
-    return kOk;
+    return printed("attn-bench " ATTN_VERSION "\n");
   } catch (const std::runtime_error &error) { // CLI::ParseError is one too.
     fmt::print(stderr, "attn-bench: {}; see attn-bench --help\n", error.what());
     return kBadInput;

@@ -12,13 +12,19 @@
 
 namespace attn::bench {
 
-/// What the process returns.
+/// What the process returns; kCheckFailed for a wrong spec as well.
 enum ExitCode { kOk = 0, kCheckFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
 /// The command line or an input file is wrong: one line, a reason and a fix.
 class InputError : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
+};
+
+/// The spec's text is wrong, or cannot be compiled.
+class SpecError : public InputError {
+public:
+  using InputError::InputError;
 };
 
 struct Options {

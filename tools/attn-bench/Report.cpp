@@ -4,6 +4,7 @@
 
 #include "lib/Bundle/ScratchFolder.h"
 #include "lib/Profile/Diff.h"
+#include "lib/Target/Targets.h"
 #include "tools/attn-bench/Compile.h"
 
 #include <fmt/format.h>
@@ -14,11 +15,30 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 using namespace attn;
 using namespace attn::bench;
 using namespace attn::profile;
 namespace fs = std::filesystem;
+
+static std::string traceName(const std::string &level) {
+  return fmt::format("trace-{}.json", level);
+}
+
+/// What is there under a report's name and comes from no report stays there.
+static void checkReplaceable(const std::string &folder, const std::string &name) {
+  std::string path = (fs::path(folder) / name).string();
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    return;
+  if (!fs::is_regular_file(path, ignored) ||
+      !isReportFile(name, bundle::readFile(path)))
+    throw InputError(fmt::format("--report: '{}' is there and was not written by "
+                                 "attn-bench --report; name another folder, or move "
+                                 "that file away",
+                                 path));
+}
 
 namespace {
 /// A hidden folder on the report's own file system, gone with the object.
@@ -64,6 +84,8 @@ public:
       return;
     }
     for (const std::string &name : names)
+      checkReplaceable(path, name);
+    for (const std::string &name : names)
       move(scratch->path() + "/" + name, path + "/" + name);
   }
 
@@ -83,6 +105,24 @@ private:
 
 void attn::bench::checkReportFolder(const std::string &folder) {
   Staging probe(folder);
+  for (const std::string &path : reportFiles(folder))
+    checkReplaceable(folder, fs::path(path).filename().string());
+}
+
+std::vector<std::string> attn::bench::reportFiles(const std::string &folder) {
+  std::vector<std::string> paths;
+  auto add = [&](const std::string &name) {
+    paths.push_back((fs::path(folder) / name).string());
+  };
+  for (const char *name :
+       {"report.html", "report.json", "levels.csv", "kernels.csv", "trace.json"})
+    add(name);
+  std::set<std::string> levels;
+  for (const target::CompileTarget &target : target::compileTargets())
+    levels.insert(target.levels.begin(), target.levels.end());
+  for (const std::string &level : levels)
+    add(traceName(level));
+  return paths;
 }
 
 std::vector<LevelTrace> attn::bench::tracesOf(const BenchResults &bench) {
@@ -146,7 +186,7 @@ void attn::bench::writeReport(const std::string &folder, const Report &report) {
   staging.add("levels.csv", levelsCsv(report.results));
   staging.add("kernels.csv", kernelsCsv(report.results));
   for (const LevelTrace &trace : report.traces)
-    staging.add(fmt::format("trace-{}.json", trace.level->name),
+    staging.add(traceName(trace.level->name),
                 traceJson(report.results, {trace}));
   staging.add("trace.json", traceJson(report.results, report.traces));
   staging.add("report.html", reportPage(json));

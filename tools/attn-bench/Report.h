@@ -6,9 +6,13 @@
 
 namespace attn::bench {
 
-/// Throws InputError when a report could not be written to `folder`; leaves
-/// nothing behind. Asked before anything runs.
+/// Throws InputError when a report could not be written to `folder`, or would replace
+/// a file there that no report wrote; leaves nothing behind. Asked before anything
+/// runs.
 void checkReportFolder(const std::string &folder);
+
+/// Paths of what a report writes there, the traces of all known levels among them.
+std::vector<std::string> reportFiles(const std::string &folder);
 
 /// The levels that have a time line.
 std::vector<profile::LevelTrace> tracesOf(const BenchResults &bench);
@@ -18,7 +22,8 @@ std::vector<profile::Step> stepsOf(const Options &options, const Input &input,
                                    const profile::Results &results);
 
 /// Writes page, data and traces. A new folder appears whole; in one that is
-/// there each file is replaced whole, the page last. Throws InputError.
+/// there each file of an older report is replaced whole, the page last. Throws
+/// InputError.
 void writeReport(const std::string &folder, const profile::Report &report);
 
 } // namespace attn::bench

@@ -5,6 +5,7 @@
 #include "lib/Reference/Inputs.h"
 #include "tools/attn-bench/Judge.h"
 #include "tools/attn-bench/Loaded.h"
+#include "tools/attn-bench/Memory.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,7 +35,7 @@ struct Contest {
 class Tuner {
 public:
   Tuner(const Options &options, Input &input, runtime::Device &device,
-        const std::function<void(const std::string &)> &progress)
+        Progress &progress)
       : options(options), input(input), device(device), progress(progress) {}
 
   TuneResults run() {
@@ -107,7 +108,8 @@ private:
     for (const auto &[name, value] : size)
       out.binds.erase(name);
 
-    progress("making inputs");
+    requireMemory(device, input.program, binds.lengths);
+    progress.step("making inputs");
     reference::AxisLengths lengths =
         reference::axisLengths(*input.kernel, binds.lengths);
     reference::InputOptions inputOptions;
@@ -117,7 +119,8 @@ private:
         reference::makeInputs(*input.kernel, lengths, inputOptions);
     ArgumentCopies copies = copyArguments(device, input.program, binds, inputs,
                                           device.info().facts.l2Bytes);
-    Judge judge(*input.kernel, lengths, inputs, options.seed);
+    Judge judge(*input.kernel, lengths, inputs, options.seed,
+                [&](double share) { progress.done(share); });
     for (Contest &contest : contests)
       runContest(contest, binds, copies, judge);
   }
@@ -128,7 +131,7 @@ private:
     std::vector<LoadedLevel> loaded;
     std::vector<size_t> running; // Places of what is loaded.
     for (size_t i = 0; i < schedules.size(); ++i) {
-      progress(fmt::format("{} {}: checking schedule {} of {}",
+      progress.step(fmt::format("{} {}: checking schedule {} of {}",
                            contest.result->name, out.sizes.back(), i + 1,
                            schedules.size()));
       if (!schedules[i].failure.empty())
@@ -147,7 +150,7 @@ private:
     // Without the default there is nothing to compare with.
     if (running.empty() || running[0] != 0)
       return;
-    progress(fmt::format("{} {}: timing {} schedules", contest.result->name,
+    progress.step(fmt::format("{} {}: timing {} schedules", contest.result->name,
                          out.sizes.back(), running.size()));
     std::vector<size_t> turns(loaded.size());
     std::vector<std::function<void()>> ways;
@@ -175,8 +178,9 @@ private:
     schedule.error = std::max(schedule.error.value_or(0), verdict.error);
     if (!verdict.pass) {
       schedule.wrong = true;
-      schedule.failure = fmt::format("differs from the reference at {}: {}",
-                                     out.sizes.back(), verdict.why);
+      const std::string &size = out.sizes.back();
+      schedule.failure = fmt::format("differs from the reference{}{}: {}",
+                                     size.empty() ? "" : " at ", size, verdict.why);
     }
     return verdict.pass;
   }
@@ -184,7 +188,7 @@ private:
   const Options &options;
   Input &input;
   runtime::Device &device;
-  const std::function<void(const std::string &)> &progress;
+  Progress &progress;
   std::vector<Contest> contests;
   TuneResults out;
 };
@@ -193,6 +197,6 @@ private:
 TuneResults
 attn::bench::runTune(const Options &options, Input &input,
                      runtime::Device &device,
-                     const std::function<void(const std::string &)> &progress) {
+                     Progress &progress) {
   return Tuner(options, input, device, progress).run();
 }

@@ -4,8 +4,7 @@
 
 #include "lib/Profile/Tune.h"
 #include "tools/attn-bench/Input.h"
-
-#include <functional>
+#include "tools/attn-bench/Progress.h"
 
 namespace attn::bench {
 
@@ -16,7 +15,7 @@ namespace attn::bench {
 /// has variants, runtime::DeviceError when the device fails.
 profile::TuneResults
 runTune(const Options &options, Input &input, runtime::Device &device,
-        const std::function<void(const std::string &)> &progress);
+        Progress &progress);
 
 } // namespace attn::bench
 

@@ -1,11 +1,14 @@
 //===- main.cpp - attn-bench: check and profile the levels of a spec ------===//
 
+#include "lib/Bundle/Outputs.h"
 #include "lib/Profile/Compare.h"
 #include "lib/Profile/Table.h"
 #include "lib/Runtime/BundleError.h"
 #include "lib/Target/Targets.h"
 #include "tools/attn-bench/Bench.h"
+#include "tools/attn-bench/Memory.h"
 #include "tools/attn-bench/Options.h"
+#include "tools/attn-bench/Progress.h"
 #include "tools/attn-bench/Report.h"
 #include "tools/attn-bench/Tune.h"
 
@@ -13,17 +16,11 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <unistd.h>
 
 using namespace attn;
 using namespace attn::bench;
-
-/// A line on stderr that the next one replaces; silent unless a person looks.
-static void showProgress(const std::string &what) {
-  if (isatty(STDERR_FILENO))
-    fmt::print(stderr, "\r\033[K{}{}", what, what.empty() ? "" : " ...");
-  std::fflush(stderr);
-}
 
 static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   if (!options.target.empty() && options.target != "cuda" &&
@@ -41,6 +38,15 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   if (!runtime::cudaAvailable(why))
     throw runtime::DeviceError(why + "; use --target=cpu");
   return runtime::openCuda();
+}
+
+static Input open(const Options &options, const runtime::Device &device,
+                  Progress &progress) {
+  if (!isatty(STDERR_FILENO)) // On a terminal attnc itself shows what it compiles.
+    progress.step("compiling");
+  Input input = openInput(options, device.info().capability);
+  progress.step("");
+  return input;
 }
 
 static void show(const std::string &text) {
@@ -66,6 +72,31 @@ static std::pair<std::string, std::string> splitLevel(const std::string &name) {
   return {name.substr(0, colon), name.substr(colon + 1)};
 }
 
+/// What a run reads is not written over: the spec with the README beside it, a
+/// bundle, the runs that are compared.
+static void checkOutputs(const Options &options) {
+  std::vector<std::string> inputs;
+  for (const std::string &name : options.compare)
+    inputs.push_back(splitLevel(name).first);
+  if (options.compare.empty())
+    inputs = {options.input, readmeBeside(options.input)};
+  std::vector<bundle::OutputFile> outputs;
+  if (options.json && *options.json != "-")
+    outputs.push_back({"--json", *options.json});
+  if (!options.trace.empty())
+    outputs.push_back({"--trace", options.trace});
+  if (!options.report.empty()) {
+    if (bundle::sameFile(options.report, options.input))
+      throw InputError(fmt::format("--report: '{}' is the bundle that this run reads; "
+                                   "name another folder",
+                                   options.report));
+    for (const std::string &path : reportFiles(options.report))
+      outputs.push_back({"--report", path});
+  }
+  if (std::string why = bundle::writesOver(outputs, inputs); !why.empty())
+    throw InputError(why);
+}
+
 static int compare(const Options &options) {
   const std::string &a = options.compare[0], &b = options.compare[1];
   auto [fileA, levelA] = splitLevel(a);
@@ -82,11 +113,11 @@ static int compare(const Options &options) {
   return kOk;
 }
 
-static int tune(const Options &options) {
+static int tune(const Options &options, Progress &progress) {
   std::unique_ptr<runtime::Device> device = openDevice(options);
-  Input input = openInput(options, device->info().capability);
-  profile::TuneResults results = runTune(options, input, *device, showProgress);
-  showProgress("");
+  Input input = open(options, *device, progress);
+  profile::TuneResults results = runTune(options, input, *device, progress);
+  progress.step("");
   showOrWrite(options, profile::tuneTable(results), profile::tuneJson(results));
   int code = kOk;
   for (const profile::TunedLevel &level : results.levels) {
@@ -115,37 +146,43 @@ static int exitCode(const Options &options, const profile::Results &results) {
 }
 
 /// One size after the other, in one process: the device is opened once.
-static int runSizes(const Options &options) {
+static int runSizes(const Options &options, Progress &progress) {
   std::unique_ptr<runtime::Device> device = openDevice(options);
-  Input input = openInput(options, device->info().capability);
+  Input input = open(options, *device, progress);
   std::string tables, runs;
   int code = kOk;
+  std::vector<Options> all;
   for (const auto &size : options.sizes) {
     Options one = options;
     for (const auto &[name, value] : size)
       if (!one.binds.emplace(name, value).second)
         throw InputError(fmt::format("--at: {} is given by --bind as well", name));
-    profile::Results results =
-        runBench(one, input, *device, showProgress).results;
+    // Found out before the first size runs.
+    requireMemory(*device, input.program,
+                  resolveBinds(input.program, one.binds, input.defaults).lengths);
+    all.push_back(std::move(one));
+  }
+  for (const Options &one : all) {
+    profile::Results results = runBench(one, input, *device, progress).results;
     tables += profile::table(results, options.kernels) + "\n";
     runs += (runs.empty() ? "" : ",\n") + profile::resultsJson(results);
     if (int failed = exitCode(options, results); failed && code != kCheckFailed)
       code = failed;
   }
-  showProgress("");
+  progress.step("");
   showOrWrite(options, tables, "{\"runs\": [" + runs + "]}\n");
   return code;
 }
 
-static int run(const Options &options) {
+static int run(const Options &options, Progress &progress) {
   if (!options.sizes.empty())
-    return runSizes(options);
+    return runSizes(options, progress);
   if (!options.report.empty())
     checkReportFolder(options.report); // Found out before the long part.
   std::unique_ptr<runtime::Device> device = openDevice(options);
-  Input input = openInput(options, device->info().capability);
-  BenchResults bench = runBench(options, input, *device, showProgress);
-  showProgress("");
+  Input input = open(options, *device, progress);
+  BenchResults bench = runBench(options, input, *device, progress);
+  progress.step("");
   const profile::Results &results = bench.results;
 
   // Files first: the table on the screen then speaks of what is on the disk.
@@ -164,26 +201,28 @@ int main(int argc, char **argv) {
   Options options;
   if (auto code = parseOptions(argc, argv, options))
     return *code;
+  Progress progress;
+  auto fail = [&](const std::string &why, int code) {
+    progress.step("");
+    fmt::print(stderr, "attn-bench: {}\n", why);
+    return code;
+  };
   try {
+    checkOutputs(options);
     if (!options.compare.empty())
       return compare(options);
-    return options.tune ? tune(options) : run(options);
+    return options.tune ? tune(options, progress) : run(options, progress);
+  } catch (const SpecError &error) {
+    return fail(error.what(), kCheckFailed);
   } catch (const runtime::BundleError &error) {
-    showProgress("");
-    fmt::print(stderr, "attn-bench: {}\n", error.what());
-    return kBadInput;
+    return fail(error.what(), kBadInput);
   } catch (const runtime::DeviceError &error) {
-    showProgress("");
-    fmt::print(stderr, "attn-bench: {}\n", error.what());
-    return kDeviceFailed;
+    return fail(error.what(), kDeviceFailed);
   } catch (const std::bad_alloc &) {
-    fmt::print(stderr, "attn-bench: too little memory for tensors of this size; use "
-                       "smaller lengths\n");
-    return 2;
+    return fail("too little memory for tensors of this size; use smaller lengths",
+                kBadInput);
   } catch (const std::exception &error) {
     // InputError, LaunchError, a file that cannot be written.
-    showProgress("");
-    fmt::print(stderr, "attn-bench: {}\n", error.what());
-    return kBadInput;
+    return fail(error.what(), kBadInput);
   }
 }

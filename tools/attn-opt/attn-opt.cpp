@@ -1,9 +1,13 @@
 //===- attn-opt.cpp - passes on .attn and .mlir, level by level -----------===//
 
+#include "lib/Bundle/Outputs.h"
 #include "lib/Import/Import.h"
 #include "lib/Pipelines/Compile.h"
+#include "lib/Pipelines/Overrides.h"
 #include "lib/Spec/Parse.h"
+#include "tools/AxisBinds.h"
 #include "tools/HideOptions.h"
+#include "tools/StandardOutput.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -84,22 +88,23 @@ static int finish(llvm::ToolOutputFile &out) {
   return 0;
 }
 
-static bool parseBinds(ArrayRef<std::string> list, attn::spec::Binds &binds,
-                       std::string &error) {
-  for (const std::string &item : list) {
-    auto [name, value] = llvm::StringRef(item).split('=');
-    int64_t length = 0;
-    if (name.empty() || value.getAsInteger(10, length) || length < 0) {
-      error = "--bind takes AXIS=LENGTH, not '" + item + "'";
-      return false;
-    }
-    binds[name.str()] = length;
+/// A file to read from; on null the status to return has been put in `status`.
+static std::unique_ptr<llvm::MemoryBuffer> openInput(const std::string &name,
+                                                     int &status) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(name, &error);
+  if (!file)
+    status = fail(error);
+  else if (file->getBuffer().trim().empty()) {
+    status = fail("'" + name + "' is empty; give a spec (.attn) or MLIR");
+    file = nullptr;
   }
-  return true;
+  return file;
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  attn::checkStandardOutput("attn-opt");
   // Before MLIR and the tool add their options: what is there now is of LLVM's code
   // generators, and stands in --help-hidden.
   attn::hideOptions();
@@ -119,15 +124,20 @@ int main(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
     return 2;
 
+  if (std::string why = attn::bundle::writesOver({{"-o", options.output}},
+                                                 {options.input});
+      options.output != "-" && !why.empty())
+    return fail(why);
   bool isAttn = options.attnInput ||
                 llvm::StringRef(options.input).ends_with(".attn");
   bool driven = isAttn || !options.level.empty() || !options.emit.empty();
   if (!driven) {
     // Plain MLIR: everything mlir-opt does, --verify-diagnostics included.
     std::string error;
-    auto file = openInputFile(options.input, &error);
+    int status = 0;
+    auto file = openInput(options.input, status);
     if (!file)
-      return fail(error);
+      return status;
     auto out = openOutputFile(options.output, &error);
     if (!out)
       return fail(error);
@@ -145,9 +155,16 @@ int main(int argc, char **argv) {
   pipeline.timeline = options.timeline;
   std::string wrong = attn::checkNames(pipeline.target, pipeline.level);
   if (wrong.empty() && pipeline.timeline)
-    wrong = attn::checkTimeline(pipeline.target);
+    wrong = attn::checkTimeline(pipeline.target, "");
+  if (wrong.empty() && !pipeline.schedule.empty())
+    if (std::string text = attn::checkOverrideText(pipeline.schedule); !text.empty())
+      wrong = "--schedule: " + text;
   if (!wrong.empty())
     return fail(wrong);
+  if (pipeline.timeline) // The level is printed, as it is: unstamped.
+    if (std::string why = attn::checkTimeline(pipeline.target, pipeline.level);
+        !why.empty())
+      llvm::errs() << "attn-opt: note: " << why << "\n";
   std::string emit = !options.emit.empty()    ? options.emit.getValue()
                      : !options.level.empty() ? "tile"
                                               : "attn";
@@ -167,23 +184,19 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module;
   if (isAttn) {
     attn::spec::Binds binds;
-    std::string error;
-    if (!parseBinds(options.bind, binds, error))
-      return fail(error);
+    if (std::string why = attn::readAxisBinds(options.bind, binds); !why.empty())
+      return fail(why);
     attn::spec::ParseResult parsed =
         attn::spec::parseFile(options.input, binds);
     if (parsed.unreadable())
       return fail(attn::spec::printable(parsed.diagnostics.front().message));
+    if (std::string why = attn::checkAxisBinds(parsed, binds); !why.empty())
+      return fail(why);
     if (!parsed.ok()) {
       llvm::errs() << attn::spec::render(parsed);
       return 1;
     }
     llvm::errs() << attn::spec::render(parsed); // Warnings, if any.
-    for (auto &[name, length] : binds)
-      if (llvm::none_of(parsed.module.kernels, [&](const auto &kernel) {
-            return kernel.findAxis(name) >= 0;
-          }))
-        return fail("--bind: no kernel has an axis '" + name + "'");
     sources.AddNewSourceBuffer(
         llvm::MemoryBuffer::getMemBufferCopy(
             attn::spec::maskControls(parsed.module.text), parsed.module.path),
@@ -192,7 +205,12 @@ int main(int argc, char **argv) {
     if (failed(verify(*module)))
       return 1;
   } else {
-    module = parseSourceFile<ModuleOp>(options.input, sources, &context);
+    int status = 0;
+    auto file = openInput(options.input, status);
+    if (!file)
+      return status;
+    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+    module = parseSourceFile<ModuleOp>(sources, &context);
     if (!module)
       return 1;
   }
@@ -206,6 +224,9 @@ int main(int argc, char **argv) {
   if (failed(listed.setupPassPipeline(pm)) || failed(pm.run(*module)))
     return 1;
   if (pm.empty() || !options.level.empty()) {
+    if (std::string why = attn::checkOverridesFor(*module, pipeline);
+        *stage >= attn::Stage::Tile && !why.empty())
+      return fail("--schedule: " + why);
     if (failed(attn::runPasses(*module, *stage, pipeline)))
       return 1;
   }

@@ -7,11 +7,16 @@
 
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/Outputs.h"
 #include "lib/Bundle/ScratchFolder.h"
+#include "lib/Import/Import.h"
+#include "lib/Pipelines/Overrides.h"
 #include "lib/Pipelines/Variants.h"
 #include "lib/Target/Targets.h"
 #include "lib/Spec/Parse.h"
+#include "tools/AxisBinds.h"
 #include "tools/HideOptions.h"
+#include "tools/StandardOutput.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -86,9 +91,9 @@ static cl::opt<bool> timings("timings",
                              cl::cat(category));
 static cl::opt<bool> quiet("quiet", cl::desc("No progress"), cl::cat(category));
 
-static int fail(const llvm::Twine &text, int status = 2) {
+static int fail(const llvm::Twine &text) {
   llvm::errs() << "attnc: error: " << text << "\n";
-  return status;
+  return 2;
 }
 
 /// What --schedule and --schedules ask for.
@@ -111,6 +116,37 @@ static attn::VariantRequest requestedSchedules() {
   return request;
 }
 
+/// Why no schedule asked for can be used for a level of a kernel; "" when one can.
+static std::string unusable(const attn::VariantRequest &request,
+                            const attn::spec::Module &source,
+                            const attn::spec::Kernel &kernel, MLIRContext &context,
+                            attn::PipelineOptions pipeline) {
+  OwningOpRef<ModuleOp> module;
+  std::string first;
+  for (const std::string &text : request.schedules) {
+    if (text.empty())
+      return "";
+    if (!module)
+      module = attn::importModule(source, context, kernel.name);
+    pipeline.schedule = text;
+    std::string why = attn::checkOverridesFor(*module, pipeline);
+    if (why.empty())
+      return "";
+    if (first.empty())
+      first = why;
+  }
+  return first;
+}
+
+/// The libraries' fixes name the flag of attn-opt and attn-bench, which take one target.
+static std::string withOurFlags(std::string text) {
+  static const std::string theirs = "--target=", ours = "--targets=";
+  for (size_t at = 0; (at = text.find(theirs, at)) != std::string::npos;
+       at += ours.size())
+    text.replace(at, theirs.size(), ours);
+  return text;
+}
+
 /// Whether a folder holds what attnc writes and nothing else: it is replaced as a
 /// whole, so another tool's manifest.json or a file put beside ours must not go.
 static bool holdsOnlyABundle(const std::string &folder) {
@@ -129,11 +165,8 @@ static bool holdsOnlyABundle(const std::string &folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; at != end && !error;
        at.increment(error)) {
-    llvm::StringRef name = llvm::sys::path::filename(at->path());
-    llvm::StringRef kind = llvm::sys::path::extension(name);
     if (fs::is_directory(at->path()) ||
-        (name != "manifest.json" && name != "spec.attn" && kind != ".ptx" &&
-         kind != ".cubin" && kind != ".so" && kind != ".h"))
+        !attn::bundle::isBundleFile(llvm::sys::path::filename(at->path()).str()))
       return false;
   }
   return !error;
@@ -177,6 +210,7 @@ static std::string install(const std::string &made, const std::string &wanted) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  attn::checkStandardOutput("attnc");
   registerPassManagerCLOptions();
   cl::SetVersionPrinter([](raw_ostream &out) {
     out << "attnc 0.1.0 (LLVM " << LLVM_VERSION_STRING << ")\n";
@@ -191,32 +225,24 @@ int main(int argc, char **argv) {
           "--levels=flash,pipelined --bind D=64 --cubin=sm_90\n"
           "  generate-a-spec | attnc - -o out/mine --targets=cpu\n\n"
           "Exit code: 0 the bundle is made, 1 the spec is wrong or cannot be "
-          "compiled\n"
-          "or written, 2 wrong usage or no such input.\n",
+          "compiled,\n"
+          "2 wrong usage, no such input, or output that cannot be written.\n",
           &llvm::errs()))
     return 2;
 
   attn::spec::Binds binds;
-  for (const std::string &item : bind) {
-    auto [name, value] = llvm::StringRef(item).split('=');
-    int64_t length = 0;
-    if (name.empty() || value.getAsInteger(10, length) || length < 0)
-      return fail("--bind takes AXIS=LENGTH, not '" + item + "'");
-    binds[name.str()] = length;
-  }
+  if (std::string why = attn::readAxisBinds(bind, binds); !why.empty())
+    return fail(why);
   attn::spec::ParseResult parsed = attn::spec::parseFile(input, binds);
   if (parsed.unreadable())
     return fail(attn::spec::printable(parsed.diagnostics.front().message));
+  if (std::string why = attn::checkAxisBinds(parsed, binds); !why.empty())
+    return fail(why);
   if (!parsed.ok()) {
     llvm::errs() << attn::spec::render(parsed);
     return 1;
   }
   llvm::errs() << attn::spec::render(parsed); // Warnings, if any.
-  for (auto &[name, length] : binds)
-    if (llvm::none_of(parsed.module.kernels, [&](const auto &kernel) {
-          return kernel.findAxis(name) >= 0;
-        }))
-      return fail("--bind: no kernel has an axis '" + name + "'");
   std::vector<std::string> targetList(targets.begin(), targets.end());
   if (targetList.empty())
     targetList = timeline ? std::vector<std::string>{"sm_80"}
@@ -234,7 +260,7 @@ int main(int argc, char **argv) {
   for (const std::string &target : targetList) {
     std::string wrong = attn::checkNames(target, "");
     if (wrong.empty() && timeline)
-      wrong = attn::checkTimeline(target);
+      wrong = attn::checkTimeline(target, "");
     if (!wrong.empty())
       return fail(wrong);
   }
@@ -252,6 +278,14 @@ int main(int argc, char **argv) {
   for (const std::string &arch : archList)
     if (std::string wrong = attn::target::checkArch(arch); !wrong.empty())
       return fail("--cubin: " + wrong);
+  attn::VariantRequest request = requestedSchedules();
+  for (const std::string &text : request.schedules)
+    if (std::string why = attn::checkOverrideText(text); !text.empty() && !why.empty())
+      return fail((schedule.empty() ? "--schedules: " : "--schedule: ") + why);
+  // The linker's and the assembler's files.
+  if (llvm::is_contained(targetList, "cpu") || !archList.empty())
+    if (std::string why = attn::bundle::temporaryProblem(); !why.empty())
+      return fail(why);
 
   // Made beside the destination: a rename must not cross file systems.
   llvm::SmallString<256> wanted(output);
@@ -262,15 +296,15 @@ int main(int argc, char **argv) {
   if (output.empty())
     return fail("-o needs the name of a folder");
   if (std::string why = occupied(wanted.str().str()); !why.empty())
-    return fail(why, 1);
+    return fail(why);
   std::string parent = llvm::sys::path::parent_path(wanted).str();
   if (auto failed = llvm::sys::fs::create_directories(parent))
-    return fail("cannot create '" + parent + "': " + failed.message(), 1);
+    return fail("cannot create '" + parent + "': " + failed.message());
   std::optional<attn::bundle::ScratchFolder> unfinished;
   try {
     unfinished.emplace(wanted.str().str() + ".part-");
   } catch (const std::exception &problem) {
-    return fail(problem.what(), 1);
+    return fail(problem.what());
   }
   const std::string &made = unfinished->path();
 
@@ -290,7 +324,6 @@ int main(int argc, char **argv) {
   manifest.compiler =
       std::string("attn 0.1.0, LLVM ") + LLVM_VERSION_STRING;
   manifest.binds = binds;
-  attn::VariantRequest request = requestedSchedules();
   bool progress = !quiet && llvm::sys::Process::StandardErrIsDisplayed();
   try {
     for (const attn::spec::Kernel &kernel : parsed.module.kernels) {
@@ -310,14 +343,25 @@ int main(int argc, char **argv) {
           if (!archList.empty() && attn::target::findTarget(target)->exact)
             options.cubinArchs = {target};
           options.allowSpills = allowSpills;
+          if (std::string why = unusable(request, parsed.module, kernel, context,
+                                         options.pipeline);
+              !why.empty()) {
+            if (progress)
+              llvm::errs() << "\r\033[K";
+            return fail((schedule.empty() ? "--schedules: " : "--schedule: ") + why);
+          }
           // Asked for all levels, one that has no schedule for this spec is left
           // out with its reason; asked for by name it is an error.
           std::string reason;
           ScopedDiagnosticHandler leaveOut(&context, [&](Diagnostic &diagnostic) {
             std::string text = diagnostic.str();
-            if (!levelList.empty() || text.rfind("no schedule: ", 0) != 0)
+            if (levelList.empty() && text.rfind("no schedule: ", 0) == 0)
+              reason = withOurFlags(text.substr(13));
+            else if (withOurFlags(text) != text)
+              handler.emitDiagnostic(diagnostic.getLocation(), withOurFlags(text),
+                                     diagnostic.getSeverity());
+            else
               return failure();
-            reason = text.substr(13);
             return success();
           });
           std::string where = "level " + level + " of target " + target;
@@ -325,7 +369,7 @@ int main(int argc, char **argv) {
               context, parsed.module, kernel, options, request,
               [&](const std::string &text) {
                 llvm::errs() << (progress ? "\r\033[K" : "") << "attnc: note: "
-                             << where << ": " << text << "\n";
+                             << where << ": " << withOurFlags(text) << "\n";
               },
               [&](const std::string &text) {
                 if (progress)
@@ -372,9 +416,9 @@ int main(int argc, char **argv) {
     attn::bundle::writeFileAtomically(made + "/manifest.json",
                                       attn::bundle::toJson(manifest));
   } catch (const std::exception &problem) {
-    return fail(problem.what(), 1);
+    return fail(problem.what());
   }
   unfinished->share();
   std::string problem = install(made, wanted.str().str());
-  return problem.empty() ? 0 : fail(problem, 1);
+  return problem.empty() ? 0 : fail(problem);
 }

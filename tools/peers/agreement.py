@@ -30,7 +30,7 @@ import cases
 import measure
 import traffic
 from bundle import Bundle, fixed
-from files import write_json
+from files import spare, write_json
 from problem import Problem, exit_code
 from sdpa import DTYPES, describe, dtype_of, import_torch, parse_binds
 from torch_levels import ERROR_LIMIT, choose_levels
@@ -225,6 +225,7 @@ def table(rows):
 
 def compare(options):
     bundle = Bundle(options.bundle)
+    spare({"--json": options.json}, [options.bundle])
     program = bundle.programs[0]
     case = next((case for case in cases.CASES.values() if case.spec == program["name"]), None)
     if not case:

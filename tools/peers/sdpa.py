@@ -26,6 +26,7 @@ import cases
 import measure
 import report
 from bundle import Bundle, fixed, gpu_levels, levels_here
+from files import spare
 from problem import Problem, exit_code
 
 DTYPES = {"bf16": "bfloat16", "f16": "float16"}
@@ -60,6 +61,8 @@ def parse_binds(text):
         name, separator, value = item.partition("=")
         if not separator or not re.fullmatch(r"\d+", value):
             raise Problem(f"--bind: '{item}' is not NAME=NUMBER")
+        if name in binds:
+            raise Problem(f"--bind: {name} is given twice; give it one value")
         binds[name] = int(value)
     return binds
 
@@ -236,6 +239,7 @@ class Session:
 
 def compare(options):
     bundles = [Bundle(folder) for folder in options.bundles]
+    spare({"--json": options.json}, options.bundles)
     runs = plan(options, bundles)
     fitting = match(options, bundles, runs)
     if options.fitting:

@@ -18,6 +18,10 @@ steps+=';groups=2;groups=3;stages=2;stages=3;stages=4'
 
 if [ "${1:-}" = --pack ]; then
   folder=${2:?folder} build=${3:?build folder}
+  if [ -n "$(ls -A "$folder" 2>/dev/null)" ] && [ ! -x "$folder/attn-bench" ]; then
+    echo "steps.sh: '$folder' holds something else than an older pack; name another folder" >&2
+    exit 2
+  fi
   rm -rf "$folder" && mkdir -p "$folder/steps" "$folder/search" || exit 2
   cp "$here"/*.py "$here/steps.sh" "$build/bin/attn-bench" "$folder/" || exit 2
   for spec in causal full; do
@@ -36,7 +40,11 @@ if [ "${1:-}" = --pack ]; then
   exit 0
 fi
 
-what=${1:?steps, search or tune} folder=${2:?folder}
+if [ $# -ne 2 ]; then
+  sed -n '2,$ { /^#/!q; s/^# \{0,1\}//p; }' "$0" >&2
+  exit 2
+fi
+what=$1 folder=$2
 out=${OUT:-$(mktemp -d)}
 quick=(--variants --peers=cudnn --sets=1 --warmup=4 --seed=1)
 case $what in

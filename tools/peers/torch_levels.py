@@ -33,7 +33,7 @@ import measure
 import report
 import traffic
 from bundle import Bundle, gpu_levels, levels_here, resolve_lengths
-from files import write_json
+from files import spare, write_json
 from problem import Problem, exit_code
 from sdpa import DTYPES, describe, fits, import_torch, level_choice, parse_binds
 
@@ -252,6 +252,7 @@ def write_trace(path, device, session, recorded):
 def compare(options, arguments):
     case = cases.CASES["plain" if options.plain else "causal"]
     bundles = [Bundle(folder) for folder in options.bundles]
+    spare({"--json": options.json, "--trace": options.trace}, options.bundles)
     lengths, _ = cases.sizes(case, parse_binds(options.bind))
     torch = import_torch()
     device = describe(torch)

@@ -7,7 +7,8 @@
 
 --collect reads what attn-bench --json, torch_levels.py --json and agreement.py --json wrote (which is
 which shows in the files), keeps what the page shows in kernels/walkthrough.json and writes the page.
-A later call replaces only the parts it is given. The page marks what is not prose:
+A later call replaces only the parts it is given. Both files are tracked: each one that is rewritten is
+named. The page marks what is not prose:
 
   <!--table NAME--> ... <!--/table-->        lines of their own
   <!--f NAME-->...<!--/f-->                  within a line
@@ -78,7 +79,12 @@ def main(arguments=None):
             return int(bool(difference))
         if options.collect:
             write_json(options.data, data)
-        write_text(options.page, new)
+            print(f"rewrote {options.data}")
+        if new == old:
+            print(f"{options.page} says that already")
+        else:
+            write_text(options.page, new)
+            print(f"rewrote {options.page}")
     except Problem as problem:
         print(f"walkthrough: {problem}", file=sys.stderr)
         return 2

@@ -13,7 +13,7 @@
 set -uo pipefail
 folder="" length=4096 steps=()
 usage() {
-  sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' >&2
+  sed -n '2,$ { /^#/!q; s/^# \{0,1\}//p; }' "$0" >&2
   [ $# -gt 0 ] && echo "walkthrough.sh: $*" >&2
   exit 2
 }

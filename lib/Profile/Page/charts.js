@@ -137,6 +137,7 @@ function drawRoofline() {
   root.append(...bubbles);
   where.replaceChildren(root);
   const left_out = kernels.filter(k => k.kernel.blocks > 0 && !dots.some(d => d.number === k.number));
-  byId("roof-note").textContent = left_out.length
-    ? "Without a dot: " + left_out.map(k => `${k.number} ${k.level.name} ${k.kernel.label} (${k.kernel.measured ? "no operations" : "not timed"})`).join(", ") + "." : "";
+  const above = (data.above_roof || "").trim().split("\n").filter(line => line).map(line => "Above the roof, " + line + ". ").join("");
+  byId("roof-note").textContent = above + (left_out.length
+    ? "Without a dot: " + left_out.map(k => `${k.number} ${k.level.name} ${k.kernel.label} (${k.kernel.measured ? "no operations" : "not timed"})`).join(", ") + "." : "");
 }

@@ -1,0 +1,84 @@
+//===- Overrides.cpp - schedules that a user writes, before they are used -===//
+
+#include "lib/Pipelines/Overrides.h"
+
+#include "lib/Schedule/Choose.h"
+#include "lib/Schedule/Passes.h"
+#include "lib/Spec/Diagnostics.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+using namespace mlir;
+using namespace attn;
+
+static constexpr int64_t kMostOfAField = 4096;
+
+std::string attn::checkOverrideText(const std::string &overrides) {
+  std::vector<std::string> names;
+  for (const ScheduleField &field : scheduleFields())
+    if (field.overridable)
+      names.push_back(field.name);
+  std::set<llvm::StringRef> given;
+  llvm::SmallVector<llvm::StringRef> items;
+  llvm::StringRef(overrides).split(items, ',');
+  for (llvm::StringRef item : items) {
+    auto [name, value] = item.split('=');
+    auto field = llvm::find_if(scheduleFields(), [&](const ScheduleField &f) {
+      return f.overridable && f.name == name;
+    });
+    if (field == scheduleFields().end()) {
+      std::optional<std::string> near = spec::nearest(name.str(), names);
+      return fmt::format("'{}' is no field of a schedule; {}", name.str(),
+                         near ? "did you mean " + *near + "?"
+                              : fmt::format("it has {}, each written NAME=N",
+                                            fmt::join(names, ", ")));
+    }
+    int64_t number = 0;
+    if (value.getAsInteger(10, number) || number < field->least ||
+        number > kMostOfAField)
+      return fmt::format("'{}': {} takes a number from {} to {}, such as {}={}",
+                         item.str(), name.str(), field->least, kMostOfAField,
+                         name.str(), Schedule().*field->member);
+    if (!given.insert(name).second)
+      return fmt::format("{} is given twice; write it once", name.str());
+  }
+  return "";
+}
+
+/// The first error of choosing a schedule on a copy of `module`; "" when one is chosen.
+static std::string choosingError(ModuleOp module, const PipelineOptions &pipeline) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  std::string reason;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && reason.empty())
+      reason = diagnostic.str();
+    return success();
+  });
+  PassManager pm(module.getContext());
+  addFusionPasses(pm, pipeline);
+  ChooseSchedulePassOptions choose;
+  choose.target = pipeline.target;
+  choose.level = pipeline.level;
+  choose.overrides = pipeline.schedule;
+  pm.addPass(createChooseSchedulePass(choose));
+  return succeeded(pm.run(*copy)) ? "" : reason;
+}
+
+std::string attn::checkOverridesFor(ModuleOp module,
+                                    const PipelineOptions &pipeline) {
+  if (pipeline.schedule.empty())
+    return "";
+  std::string reason = choosingError(module, pipeline);
+  PipelineOptions without = pipeline;
+  without.schedule.clear();
+  return !reason.empty() && choosingError(module, without).empty() ? reason : "";
+}

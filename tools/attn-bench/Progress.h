@@ -1,0 +1,56 @@
+//===- Progress.h - what a run is doing, for who waits for it -------------===//
+#ifndef ATTN_TOOLS_ATTN_BENCH_PROGRESS_H
+#define ATTN_TOOLS_ATTN_BENCH_PROGRESS_H
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace attn::bench {
+
+/// Tells the step that a run is in. On a terminal that is one line which the next
+/// replaces. Elsewhere, where each line stays, a step is told only when it has lasted
+/// a while, and again from time to time: short runs leave nothing in a log, and a long
+/// one does not look hung.
+class Progress {
+public:
+  struct Style {
+    bool terminal = false;
+    std::chrono::milliseconds first{10000}; ///< Until a step is told at all.
+    std::chrono::milliseconds again{30000};
+  };
+
+  /// To stderr.
+  Progress();
+  /// `write` gets text to be shown as it is, from any thread.
+  Progress(Style style, std::function<void(const std::string &)> write);
+  ~Progress();
+
+  /// A new step; "" when there is nothing to wait for.
+  void step(const std::string &what);
+  /// The share of the step that is done, where that is known.
+  void done(double share);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  void watch();
+  std::string line(Clock::time_point now) const;
+
+  const Style style;
+  const std::function<void(const std::string &)> write;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string what;
+  double share = -1; ///< -1: not known.
+  Clock::time_point start, due;
+  bool ending = false;
+  std::thread watcher; ///< Last: it uses the rest.
+};
+
+} // namespace attn::bench
+
+#endif // ATTN_TOOLS_ATTN_BENCH_PROGRESS_H
