@@ -220,6 +220,9 @@ TEST(Reuse, ASectionsHeadsTakeTurns) {
   walks.section = 4;
   EXPECT_DOUBLE_EQ(readAgain(walks, 300), 1);
   EXPECT_DOUBLE_EQ(readAgain(walks, 1000), 0);
+  // Each head does each block of rows: keys that only one of them sees come once.
+  walks.rows = {{0, 1}, {1, 2}};
+  EXPECT_DOUBLE_EQ(readAgain(walks, 1), 0);
   // Two workers a stride apart are at the same keys only if they start together.
   walks.section = 1;
   walks.workers = 2;
@@ -268,6 +271,13 @@ TEST(Reuse, OnlyMaskedTilesOfWarpGroupsTakeTurns) {
   EXPECT_DOUBLE_EQ(walks.sharedBytes, 16 * 4 * 2 * 2);
   EXPECT_DOUBLE_EQ(walks.ownBytes, 0);
   EXPECT_DOUBLE_EQ(walks.tileBytes, 16 * 4 * 2 * 2);
+  // Q once; K and V, 512 bytes a head, as often as the walks say.
+  double once = 3 * 3 * 512, kv = 2 * 3 * 512;
+  EXPECT_DOUBLE_EQ(bytesRead(flash, lengths, triangle(), 12, 1, 1 << 20), once);
+  KeyWalks alone = keyWalks(flash, lengths, triangle(), 1);
+  EXPECT_GT(readAgain(alone, 1000), 0);
+  EXPECT_DOUBLE_EQ(bytesRead(flash, lengths, triangle(), 12, 1, 1000),
+                   once + kv * readAgain(alone, 1000));
   flash.schedule += ", dynamic tiles";
   EXPECT_FALSE(keyWalks(flash, lengths, triangle(), 132).stride);
   EXPECT_TRUE(keyWalks(flash, lengths, 0.5, 132).rows.empty());
