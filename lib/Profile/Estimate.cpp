@@ -213,7 +213,7 @@ private:
   }
 
   /// Column slots that a row kernel works on over (row, key) pairs: whole tiles,
-  /// from the first key that a row sees. A dead tile is passed over.
+  /// from the one that holds the first key that a row sees. A dead tile is passed over.
   double slotShare() const {
     int64_t length = row.empty() ? 0 : lengths.at(row);
     if (tile.columns <= 0 || length <= 0)
@@ -226,7 +226,9 @@ private:
       return slots(int64_t(std::llround(livePart() * double(length))));
     double sum = 0;
     for (const LiveRow &told : live.rows)
-      sum += slots(told.behind - told.first);
+      sum += slots(told.behind > told.first
+                       ? told.behind - told.first / tile.columns * tile.columns
+                       : 0);
     return sum / double(live.rows.size());
   }
 

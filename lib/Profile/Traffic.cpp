@@ -2,6 +2,8 @@
 
 #include "lib/Profile/Traffic.h"
 
+#include "lib/Profile/Reuse.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -48,10 +50,6 @@ double attn::profile::evaluate(const std::vector<bundle::Term> &terms,
   return sum;
 }
 
-static bool has(const std::vector<std::string> &axes, const std::string &axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 std::string attn::profile::walkedAxis(const bundle::Kernel &kernel) {
   for (const bundle::Term &term : kernel.prediction.bytesWritten)
     for (const std::string &axis : term.axes)
@@ -91,8 +89,13 @@ int64_t attn::profile::keysTouched(const LiveKeys &live, int64_t begin,
   return (hull.behind - first + step - 1) / step * step;
 }
 
-/// What a row kernel's loads leave out: whole pieces of 64 bytes of f32.
-static constexpr int64_t kRowPiece = 16;
+int64_t attn::profile::keysLoaded(const LiveRow &row, int64_t columns) {
+  constexpr int64_t kPiece = 16;
+  if (row.behind <= row.first)
+    return 0;
+  int64_t first = columns > 0 ? row.first / columns * columns : row.first;
+  return (row.behind + kPiece - 1) / kPiece * kPiece - first;
+}
 
 double attn::profile::touchedShare(const bundle::Kernel &kernel,
                                    const Lengths &lengths, const LiveKeys &live) {
@@ -101,12 +104,13 @@ double attn::profile::touchedShare(const bundle::Kernel &kernel,
     return live.pairs;
   int64_t keys = lengths.at(live.keyAxis);
   Tile tile = tileOf(kernel.schedule);
-  int64_t step = tile.depth > 0 ? tile.depth : kRowPiece;
   double touched = 0;
   for (int64_t begin = 0; begin < blocks.length; begin += blocks.rows) {
     int64_t end = std::min(begin + blocks.rows, blocks.length);
-    touched += double(end - begin) *
-               double(std::min(keys, keysTouched(live, begin, end, step, keys)));
+    int64_t keysHere = tile.depth > 0
+                           ? keysTouched(live, begin, end, tile.depth, keys)
+                           : keysLoaded(live.hull(begin, end), tile.columns);
+    touched += double(end - begin) * double(std::min(keys, keysHere));
   }
   return touched / (double(blocks.length) * double(keys));
 }
@@ -146,12 +150,16 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
   double share = touchedShare(kernel, lengths, live);
   double once = evaluate(p.bytesRead, lengths, share), total = once;
 
-  // An operand without one of the grid's axes is read again at each step of it.
+  // Where tiles are taken in turns, who shares keys is simulated.
+  KeyWalks walks = keyWalks(kernel, lengths, live, resident);
+  double sharedTimes = walks.rows.empty() ? 1 : 1 + readAgain(walks, cacheBytes);
+
+  // Otherwise an operand without one of the grid's axes is read again at each step of it.
   for (const bundle::Term &term : p.bytesRead) {
     double times = 1;
     for (size_t g = 0; g < kernel.grid.size(); ++g) {
       const bundle::GridAxis &axis = kernel.grid[g];
-      if (axis.axis.empty() || has(term.axes, axis.axis))
+      if (axis.axis.empty() || hasAxis(term, axis.axis))
         continue;
       double distance = 0;
       for (const std::vector<bundle::Term> *list :
@@ -161,6 +169,9 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
       double steps = double(lengths.at(axis.axis)) / double(axis.tile);
       times *= 1 + goneShare(distance, cacheBytes) * std::max(0.0, steps - 1);
     }
+    if (!walks.rows.empty() && hasAxis(term, live.keyAxis) &&
+        !hasAxis(term, live.rowAxis))
+      times = sharedTimes;
     if (times > 1)
       total += (times - 1) * evaluate({term}, lengths, share);
   }
@@ -178,7 +189,7 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
   double written = evaluate(p.bytesWritten, lengths, 1) / double(blocks);
   double beside = double(std::min(blocks, resident)) / 2;
   for (const bundle::Term &term : p.bytesRead) {
-    if (!has(term.axes, row))
+    if (!hasAxis(term, row))
       continue;
     double whole = evaluate({term}, lengths, 1);
     auto again = [&](double keys) { // Share of the row's keys.
@@ -193,7 +204,7 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
     }
     double sum = 0;
     for (const LiveRow &told : live.rows)
-      sum += again(double(told.behind - told.first) / double(lengths.at(row)));
+      sum += again(double(keysLoaded(told, tile.columns)) / double(lengths.at(row)));
     total += whole * sum / double(live.rows.size());
   }
   return total;

@@ -10,6 +10,8 @@
 #include "lib/Bundle/Manifest.h"
 #include "lib/Profile/LiveKeys.h"
 
+#include <algorithm>
+
 namespace attn::profile {
 
 /// A schedule as the manifest words it: "tile 64x128, 4 warps, depth 64, 3
@@ -25,6 +27,10 @@ using Lengths = std::map<std::string, int64_t>;
 /// Sum of the terms; `live` is the fraction of (row, key) pairs left by masks.
 double evaluate(const std::vector<bundle::Term> &terms, const Lengths &lengths,
                 double live);
+
+inline bool hasAxis(const bundle::Term &term, const std::string &axis) {
+  return std::find(term.axes.begin(), term.axes.end(), axis) != term.axes.end();
+}
 
 /// The axis that a block of a row kernel walks through itself, in the terms of
 /// its writes but not in its grid; empty when there is none.
@@ -47,6 +53,10 @@ RowBlocks rowBlocks(const bundle::Kernel &kernel, const Lengths &lengths,
 /// it; all `keys` without masks.
 int64_t keysTouched(const LiveKeys &live, int64_t begin, int64_t end,
                     int64_t step, int64_t keys);
+
+/// Keys that a row kernel's loads of a live row span: from the start of the tile of
+/// `columns` that its first key lies in, up to whole pieces of 64 bytes of f32.
+int64_t keysLoaded(const LiveRow &row, int64_t columns);
 
 /// The share of (row, key) pairs that a kernel which passes over dead keys still
 /// touches: a block of rows touches what one of them sees, in whole steps.

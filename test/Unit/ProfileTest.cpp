@@ -6,6 +6,7 @@
 #include "lib/Profile/Diff.h"
 #include "lib/Profile/Reason.h"
 #include "lib/Profile/Report.h"
+#include "lib/Profile/Reuse.h"
 #include "lib/Profile/Table.h"
 #include "lib/Profile/Units.h"
 #include "lib/Profile/Waves.h"
@@ -165,6 +166,127 @@ TEST(Traffic, ABlockReadsTheKeyStepsThatOneOfItsRowsSees) {
   EXPECT_DOUBLE_EQ(bytesRead(value, kSquare, triangle(), 4, 4, 1 << 20), 2560);
   // Without rows, what the fraction says.
   EXPECT_DOUBLE_EQ(touchedShare(value, kSquare, 0.5), 0.5);
+}
+
+TEST(Traffic, ARowKernelLoadsFromTheStartOfATile) {
+  // A window of 16 keys: the tile that holds its first key is loaded from its start.
+  EXPECT_EQ(keysLoaded({40, 25, 41}, 32), 48); // 0 .. 47
+  EXPECT_EQ(keysLoaded({50, 35, 51}, 32), 32); // 32 .. 63
+  EXPECT_EQ(keysLoaded({50, 35, 51}, 0), 29);  // No tiles: 35 .. 63.
+  EXPECT_EQ(keysLoaded({0, 9, 9}, 32), 0);
+  bundle::Kernel softmax;
+  softmax.schedule = "tile 1x32, 1 warps";
+  softmax.grid = {{"M", 1}};
+  softmax.prediction.bytesRead = {{1, {"M", "N"}, true}};
+  softmax.prediction.bytesWritten = {{1, {"M", "N"}, false}};
+  softmax.prediction.exponentials = {{2, {"M", "N"}, true}};
+  LiveKeys live(0.25);
+  live.rowAxis = "M";
+  live.keyAxis = "N";
+  for (int64_t m = 0; m < 64; ++m)
+    live.rows.push_back({m, std::max<int64_t>(0, m - 15), m + 1});
+  // Rows 0-15 load 16, 16-31 32, 32-46 48 (from key 0), 47 16 and 48-63 32 keys.
+  double once = 16 * 16 + 16 * 32 + 15 * 48 + 16 + 16 * 32;
+  EXPECT_DOUBLE_EQ(touchedShare(softmax, kSquare, live), once / (64 * 64));
+  // What spans two tiles is read twice where the cache is too small.
+  EXPECT_DOUBLE_EQ(bytesRead(softmax, kSquare, live, 64, 64, 1), once + 15 * 48);
+}
+
+TEST(Reuse, KeysAreReadAgainWhenTooMuchPassedInBetween) {
+  KeyWalks walks;
+  walks.rows = {{0, 4}, {0, 4}};
+  walks.workers = 2;
+  walks.sharedBytes = 10;
+  walks.ownBytes = 100;
+  // Two workers side by side: the second one comes by at once.
+  EXPECT_DOUBLE_EQ(readAgain(walks, 100), 0);
+  // One after the other: a whole block's bytes pass.
+  walks.workers = 1;
+  EXPECT_DOUBLE_EQ(readAgain(walks, 300), 1);
+  EXPECT_DOUBLE_EQ(readAgain(walks, 10000), 0);
+  // Rows that see other keys share nothing.
+  walks.rows = {{0, 4}, {4, 8}};
+  EXPECT_DOUBLE_EQ(readAgain(walks, 1), 0);
+  EXPECT_DOUBLE_EQ(readAgain({}, 1), 0);
+}
+
+TEST(Reuse, ASectionsHeadsTakeTurns) {
+  KeyWalks walks;
+  walks.rows = {{0, 1}, {0, 1}};
+  walks.heads = 4;
+  walks.sharedBytes = 100;
+  // Head by head nothing passes in between; in turns of four heads three do.
+  EXPECT_DOUBLE_EQ(readAgain(walks, 100), 0);
+  walks.section = 4;
+  EXPECT_DOUBLE_EQ(readAgain(walks, 300), 1);
+  EXPECT_DOUBLE_EQ(readAgain(walks, 1000), 0);
+  // Each head does each block of rows: keys that only one of them sees come once.
+  walks.rows = {{0, 1}, {1, 2}};
+  EXPECT_DOUBLE_EQ(readAgain(walks, 1), 0);
+  // Two workers a stride apart are at the same keys only if they start together.
+  walks.section = 1;
+  walks.workers = 2;
+  walks.stride = true;
+  walks.ownBytes = 100;
+  walks.rows = {{0, 2}, {0, 4}};
+  double apart = readAgain(walks, 240);
+  walks.rows = {{0, 4}, {0, 4}};
+  EXPECT_GT(apart, readAgain(walks, 240));
+}
+
+TEST(Reuse, LongLengthsAreToldByTheFirstSections) {
+  KeyWalks walks;
+  for (int64_t row = 1; row <= 256; ++row)
+    walks.rows.push_back({0, row});
+  walks.heads = int64_t(1) << 40;
+  walks.section = 8;
+  walks.workers = 132;
+  walks.sharedBytes = 1;
+  EXPECT_DOUBLE_EQ(readAgain(walks, int64_t(1) << 40), 0);
+  // And by larger steps: two blocks of all keys, each far more than the cache holds.
+  walks.rows.assign(2, {0, int64_t(1) << 40});
+  walks.workers = 1;
+  EXPECT_DOUBLE_EQ(readAgain(walks, 1 << 20), 1);
+}
+
+TEST(Reuse, OnlyMaskedTilesOfWarpGroupsTakeTurns) {
+  bundle::Kernel flash;
+  flash.schedule = "2 groups x 8x16, 2 stages, persistent";
+  flash.persistent = 1;
+  flash.grid = {{"M", 16}, {"H", 1}};
+  flash.prediction.bytesRead = {{2, {"H", "M", "D"}, false},
+                                {2, {"H", "N", "D"}, false},
+                                {2, {"H", "N", "D"}, false}};
+  flash.prediction.bytesWritten = {{2, {"H", "M", "D"}, false}};
+  flash.prediction.tensorFlops = {{2, {"H", "M", "N", "D"}, true}};
+  std::map<std::string, int64_t> lengths = kSquare;
+  lengths["H"] = 3;
+  KeyWalks walks = keyWalks(flash, lengths, triangle(), 132);
+  ASSERT_EQ(walks.rows.size(), 4u);
+  EXPECT_EQ(walks.rows[0].behind, 1);
+  EXPECT_EQ(walks.rows[3].behind, 4);
+  EXPECT_EQ(walks.heads, 3);
+  EXPECT_EQ(walks.section, 3); // All fit.
+  EXPECT_TRUE(walks.stride);
+  EXPECT_DOUBLE_EQ(walks.sharedBytes, 16 * 4 * 2 * 2);
+  EXPECT_DOUBLE_EQ(walks.ownBytes, 0);
+  EXPECT_DOUBLE_EQ(walks.tileBytes, 16 * 4 * 2 * 2);
+  // Q once; K and V, 512 bytes a head, as often as the walks say.
+  double once = 3 * 3 * 512, kv = 2 * 3 * 512;
+  EXPECT_DOUBLE_EQ(bytesRead(flash, lengths, triangle(), 12, 1, 1 << 20), once);
+  KeyWalks alone = keyWalks(flash, lengths, triangle(), 1);
+  EXPECT_GT(readAgain(alone, 1000), 0);
+  EXPECT_DOUBLE_EQ(bytesRead(flash, lengths, triangle(), 12, 1, 1000),
+                   once + kv * readAgain(alone, 1000));
+  flash.schedule += ", dynamic tiles";
+  EXPECT_FALSE(keyWalks(flash, lengths, triangle(), 132).stride);
+  EXPECT_TRUE(keyWalks(flash, lengths, 0.5, 132).rows.empty());
+  flash.schedule = "tile 16x16, 4 warps, 2 stages";
+  EXPECT_TRUE(keyWalks(flash, lengths, triangle(), 132).rows.empty());
+  // Heads that share keys are left to the other rule.
+  flash.schedule = "2 groups x 8x16, 2 stages";
+  flash.prediction.bytesRead[1].axes = {"N", "D"};
+  EXPECT_TRUE(keyWalks(flash, lengths, triangle(), 132).rows.empty());
 }
 
 TEST(Waves, BlocksStartWhereOneEnds) {
