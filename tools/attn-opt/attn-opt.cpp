@@ -1,5 +1,6 @@
 //===- attn-opt.cpp - passes on .attn and .mlir, level by level -----------===//
 
+#include "lib/Bundle/Manifest.h"
 #include "lib/Bundle/Outputs.h"
 #include "lib/Import/Import.h"
 #include "lib/Pipelines/Compile.h"
@@ -23,7 +24,6 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 namespace cl = llvm::cl;
@@ -77,15 +77,22 @@ static int fail(const llvm::Twine &text) {
   return 2;
 }
 
-/// Keeps what was written, unless it was not.
-static int finish(llvm::ToolOutputFile &out) {
-  out.os().flush();
-  if (out.os().has_error()) {
-    out.os().clear_error();
-    return fail("cannot write the output; is the disk full?");
+/// Writes the output whole or not at all; gives the exit code.
+static int write(const std::string &name, const std::string &text) {
+  if (name != "-") {
+    try {
+      attn::bundle::writeFileAtomically(name, text);
+    } catch (const std::exception &problem) {
+      return fail(problem.what());
+    }
+    return 0;
   }
-  out.keep();
-  return 0;
+  llvm::outs() << text;
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return 0;
+  llvm::outs().clear_error();
+  return fail("cannot write the output; is the disk full?");
 }
 
 /// A file to read from; on null the status to return has been put in `status`.
@@ -133,18 +140,16 @@ int main(int argc, char **argv) {
   bool driven = isAttn || !options.level.empty() || !options.emit.empty();
   if (!driven) {
     // Plain MLIR: everything mlir-opt does, --verify-diagnostics included.
-    std::string error;
     int status = 0;
     auto file = openInput(options.input, status);
     if (!file)
       return status;
-    auto out = openOutputFile(options.output, &error);
-    if (!out)
-      return fail(error);
-    if (failed(MlirOptMain(out->os(), std::move(file), registry,
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    if (failed(MlirOptMain(out, std::move(file), registry,
                            MlirOptMainConfig::createFromCLOptions())))
       return 1;
-    return finish(*out);
+    return write(options.output, text);
   }
 
   attn::PipelineOptions pipeline;
@@ -230,21 +235,15 @@ int main(int argc, char **argv) {
     if (failed(attn::runPasses(*module, *stage, pipeline)))
       return 1;
   }
-  std::string error;
-  auto out = openOutputFile(options.output, &error);
-  if (!out)
-    return fail(error);
   if (*stage >= attn::Stage::Llvm) {
     FailureOr<std::string> code = attn::printCode(*module, *stage, pipeline);
-    if (failed(code))
-      return 1;
-    out->os() << *code;
-  } else {
-    OpPrintingFlags flags;
-    if (options.locations)
-      flags.enableDebugInfo(true, false);
-    module->print(out->os(), flags);
-    out->os() << "\n";
+    return failed(code) ? 1 : write(options.output, *code);
   }
-  return finish(*out);
+  OpPrintingFlags flags;
+  if (options.locations)
+    flags.enableDebugInfo(true, false);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module->print(out, flags);
+  return write(options.output, text + "\n");
 }
