@@ -62,7 +62,7 @@ def Tile_LoadMappedOp : Tile_Op<"load_mapped", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
+def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure, AttrSizedOperandSegments,
     AllTypesMatch<["maximum", "next", "correction"]>]> {
   let summary = "The maximum that a block's exponentials are taken against";
   let description = [{
@@ -80,7 +80,7 @@ def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
 
     With `offset` (R x 8 f32) the scores are s + offset, column c of s taking
     column c % 8: what of a score grows evenly along the keys need not be added to
-    each.
+    each. `growth` is by how much offset grows from one key to the next.
 
     `whole` rounds a maximum that moves up to a whole number, so that corrections
     are powers of two and sums with it lose nothing.
@@ -89,11 +89,12 @@ def Tile_RunningMaxOp : Tile_Op<"running_max", [Pure,
   }];
   let arguments = (ins Tile_SoftmaxFormAttr:$form, Tile_Tile:$scores,
                        Tile_Tile:$maximum, Optional<Tile_Tile>:$offset,
+                       Optional<F32>:$growth,
                        F32Attr:$factor, UnitAttr:$whole);
   let results = (outs Tile_Tile:$next, Tile_Tile:$correction, I1:$moved);
   let assemblyFormat = [{
     $form $scores `,` $maximum `factor` $factor (`whole` $whole^)?
-    (`offset` $offset^)? attr-dict
+    (`offset` $offset^)? (`growth` $growth^)? attr-dict
     `:` type($scores) `,` type($maximum) (`,` type($offset)^)?
   }];
   let hasVerifier = 1;

@@ -215,6 +215,8 @@ LogicalResult RunningMaxOp::verify() {
                                                scores.getElementType()))
     return emitOpError("offset must be ")
            << scores.getDimSize(0) << "x8 of f32";
+  if (!getOffset() != !getGrowth())
+    return emitOpError("offset and growth belong together");
   return success();
 }
 

@@ -102,6 +102,7 @@ void attn::addSchedulePasses(OpPassManager &pm,
   }
   programs.addPass(createSplitKeyLoopPass());
   programs.addPass(createContractMultiplyAddPass());
+  programs.addPass(createExpandTanhPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());

@@ -221,27 +221,35 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
                         const MeasuredRow &row, Schedule s) {
   [[maybe_unused]] std::string wrong = applyOverrides(row.schedule, s);
   assert(wrong.empty() && "a measured row does not read as overrides");
-  // The maximum of the first blocks would often be far off, and tiles done twice.
-  // Windows and captured tensors were measured by vote only; bounded scores need no
-  // maximum that moves.
-  if (problem.drifts || problem.window || problem.captured > 0 || problem.bounded)
+  bool narrow = problem.contracted <= 64 && problem.columns <= 64;
+  const int64_t own = s.vote;
+  // Under drifting scores the maximum of the first blocks would often be far off, and
+  // tiles done twice; captured tensors were measured by vote only; bounded scores need
+  // no maximum that moves.
+  bool moves = problem.drifts || problem.captured > 0;
+  if (moves || problem.bounded || problem.window || (problem.grows && !narrow))
     wrong = applyOverrides(row.drifting, s);
   assert(wrong.empty() && "overrides of drifting scores do not read");
+  // The tiles of the vote, the maximum of the others: time for a live tile over the
+  // causal kernel's in the same run (H200, 2026-12-02, B4 H16 L4096). Window of 1024,
+  // D64: 1.12, with turns 1.20, by vote 1.21; D128: 1.13, 2 x 128 keys 1.20, by vote
+  // 1.19. Slope, D128: 1.06, 2 x 128 keys 1.10, by vote 1.26; D64 with turns 1.09,
+  // without 1.12, by vote 1.20.
+  if (!moves && !problem.bounded)
+    s.vote = own;
   if (s.groups > 0 && !target.pipelined && problem.captured > 0) {
     // Whole slabs, as many stages as fit; four groups lack the registers. Bias
     // tensor, speed relative to FlexAttention in the same run (H200, 2026-12-02,
     // B4 H16 L4096). D64: 1.55, 3 x 64 keys: 1.52, tiles from a counter: 1.49, with
     // turns 1 or none 16 and 21 % slower in another run; D128: 1.40, turns 2: 1.30,
     // none: 1.31, and 2 x 64 8 % slower in another run.
-    bool narrow = problem.contracted <= 64 && problem.columns <= 64;
     s.groups = narrow ? 2 : std::min<int64_t>(s.groups, 3);
     s.columns = narrow ? 128 : 64;
     s.stages = narrow ? 3 : 4;
     s.turns = narrow ? 2 : 1;
     while (s.stages > 1 && sharedBytes(problem, s) > target.sharedPerBlock)
       --s.stages;
-  } else if (s.groups > 0 && !target.pipelined && problem.window &&
-             problem.contracted <= 64 && problem.columns <= 64) {
+  } else if (s.groups > 0 && !target.pipelined && problem.window && narrow) {
     // Tiles of few keys end often, and their groups at different times. Window of
     // 1024, speed relative to FlexAttention in the same run (as above): 1.62, with
     // 8 stages alone 1.58, with neither 1.58. At D128 it makes no difference.
@@ -251,15 +259,18 @@ static Schedule obeyRow(const Problem &problem, const ScheduleTarget &target,
   return s;
 }
 
-/// Of every 8 pairs of probabilities, those computed without the special-function
-/// unit: half, where score functions want it, too, and an exponential waits for its
-/// own score alone. Time for a live tile over the causal kernel's in the same run
-/// (H200, 2026-12-02, soft cap, B4 H16 L4096): D64 1.37 with 0, 1.29 with 3, 1.26
-/// with 4, 1.25 with 5, 1.29 with 6, 1.35 with 8; D128 1.14 with 0 and 4. With a
-/// running maximum, which all scores of a block wait for, nothing is won: D64 1.48
-/// with 0, 1.49 with 4, 1.59 with 8. Plain kernels lose 3 to 4 % with 1.
-static int64_t choosePolynomial(const Problem &problem) {
-  return problem.bounded && problem.special > 0 ? 4 : 0;
+/// Bounded scores have come out of a tanh, whose instruction doubles the work of the
+/// special-function unit. Time for a live tile over the causal kernel's in the same run
+/// (H200, 2026-12-02, soft cap, B4 H16 L4096). D64: 1.34 with a polynomial for small
+/// scores and turns 1, 1.36 without turns; by the instruction 1.56, with 4 of 8 pairs
+/// of exponentials as polynomials instead 1.53 (turns 1: 1.43), with both 1.47. D128:
+/// 1.25 (turns 1 or 2), 1.28 by the instruction, 1.29 with 4 of 8 pairs.
+static void spareSpecialFunctions(const Problem &problem, Schedule &s) {
+  if (!problem.bounded || problem.special == 0)
+    return;
+  s.tanh = 1;
+  if (s.producer)
+    s.turns = 1;
 }
 
 /// The rule's flash schedule.
@@ -309,13 +320,13 @@ attn::choose(const Problem &problem, const ScheduleTarget &target,
     if (std::holds_alternative<std::string>(form))
       return form;
     s = std::get<Schedule>(form);
-    if (s.groups > 0)
-      s.polynomial = choosePolynomial(problem);
     // A row of warp groups says nothing of the form without them.
     if (row && (s.groups > 0) == (target.unit == Unit::Wgmma))
       s = obeyRow(problem, target, *row, s);
-    if (s.groups > 0)
+    if (s.groups > 0) {
+      spareSpecialFunctions(problem, s);
       return s;
+    }
     break;
   }
   }

@@ -52,6 +52,9 @@ struct Problem {
   /// Flash: scores have a term that depends on which key it is (a bias, a slope),
   /// so the first keys of a row say little of the size of the others.
   bool drifts = false;
+  /// Flash: scores have a slope along the keys (EvenGrowth.h), whose sign says which
+  /// keys have the largest.
+  bool grows = false;
 };
 
 enum class Unit {
@@ -90,6 +93,7 @@ struct Schedule {
                        ///< there before every group is done with these.
   int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
                           ///< many the special-function unit is spared.
+  int64_t tanh = 0;   ///< Wgmma, Flash: 1: the tanh of small scores by multiplications.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
   bool operator==(const Schedule &o) const {
@@ -99,7 +103,7 @@ struct Schedule {
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
            rotate == o.rotate && queries == o.queries &&
-           polynomial == o.polynomial && staged == o.staged;
+           polynomial == o.polynomial && tanh == o.tanh && staged == o.staged;
   }
 };
 

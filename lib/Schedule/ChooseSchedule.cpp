@@ -2,6 +2,7 @@
 
 #include "lib/Analysis/MaskRange.h"
 #include "lib/Schedule/Choose.h"
+#include "lib/Schedule/EvenGrowth.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/Predict.h"
@@ -132,21 +133,28 @@ static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
   return bytes;
 }
 
-/// See Problem::drifts.
-static bool scoresDrift(KernelOp kernel) {
+/// Problem::drifts and Problem::grows.
+static void describeGrowth(KernelOp kernel, const MatmulAxes &scores, Problem &problem) {
   StringRef keyAxis;
   for (auto softmax : kernel.getBody().getOps<OnlineSoftmaxOp>())
     keyAxis = softmax.getOver();
   auto hasKeys = [&](Value value) { return llvm::is_contained(axesOf(value), keyAxis); };
+  MapOp lastMap;
+  for (Operation &op : kernel.getBody().front())
+    if (isa<MapOp, ScaleOp>(op) && hasKeys(op.getResult(0)))
+      lastMap = dyn_cast<MapOp>(op);
   for (Operation &op : kernel.getBody().front()) {
     if (!isa<MapOp, ScaleOp>(op))
       continue;
+    StringRef row = scores.row == keyAxis ? scores.column : scores.row;
+    if (&op == lastMap && growsEvenly(lastMap, row, keyAxis)) {
+      op.walk([&](IndexOp index) { problem.grows |= index.getAxis() == keyAxis; });
+      continue;
+    }
     bool other = llvm::count_if(op.getOperands(), hasKeys) > 1;
     op.walk([&](IndexOp index) { other |= index.getAxis() == keyAxis; });
-    if (other)
-      return true;
+    problem.drifts |= other;
   }
-  return false;
 }
 
 /// Problem::boxes of a kernel with one matmul: its rows come with the summed axis
@@ -213,7 +221,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
   } else {
     problem.boxes = fitFlashBoxes(kernel, first);
     problem.captured = capturedBytes(kernel, first);
-    problem.drifts = scoresDrift(kernel);
+    describeGrowth(kernel, matmulAxes(first, axes), problem);
     problem.window = limitsBothSides(kernel, first);
   }
   // The innermost axis of the result is its column axis.

@@ -5,6 +5,7 @@
 #include "lib/Schedule/FrozenMaximum.h"
 #include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/LowerMask.h"
+#include "lib/Schedule/ScoreRange.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -207,23 +208,23 @@ void KeyConsumer::takeAhead(State &state, Value keyStart, bool issued,
     } else {
       IRMapping map;
       map.map(loop.start(), keyStart);
-      clonePlace(tensor.load, map);
+      tile::LoadMappedOp load = tensor.load;
+      cloneSlice({load.getView(), load.getRow(), load.getColumn()}, map);
       tiles.push_back(takeCaptured(tensor, ring, map));
     }
     ring = advance(ring, stages);
   }
 }
 
-/// What of the loop's body says where `load` reads.
-void KeyConsumer::clonePlace(tile::LoadMappedOp load, IRMapping &map) {
+void KeyConsumer::cloneSlice(ValueRange values, IRMapping &map) {
   Block &body = loop.op.getBody().front();
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
   options.omitBlockArguments = true;
   options.inclusive = true;
   options.filter = [&](Operation *op) { return op->getBlock() == &body; };
-  for (Value place : {Value(load.getView()), Value(load.getRow()), Value(load.getColumn())})
-    (void)getBackwardSlice(place, &slice, options);
+  for (Value value : values)
+    (void)getBackwardSlice(value, &slice, options);
   for (Operation *op : topologicalSort(slice))
     b.clone(*op, map);
 }
@@ -258,10 +259,10 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
   for (auto [i, value] : llvm::enumerate(state.sums))
     map.map(loop.carried(1 + i), value);
   SmallVector<tile::MaskOp> masks;
-  // Masked blocks vote where live ones do; under a frozen maximum they move it.
+  // Masked blocks vote, so that they need not find their maximum either.
   Live masked;
-  if (form == tile::SoftmaxForm::Vote)
-    masked = form;
+  if (form == tile::SoftmaxForm::Vote || freezes())
+    masked = tile::SoftmaxForm::Vote;
   size_t next = 0;
   for (Operation *op : loop.softmax) {
     if (isa<tile::LoadMappedOp>(op)) {
@@ -387,10 +388,40 @@ void KeyConsumer::steps(State &state, Value begin, Value count, Live live,
   state = State::from(state, blocks.getResults());
 }
 
-/// Fully live blocks with a frozen maximum or, when the tile is done again, with one
-/// that moves.
+/// Whether what grows evenly along the keys makes scores rise by more than a vote
+/// would let them from the last of these blocks to the first (i1, null when nothing
+/// grows). A scalar of the whole block's, as loop bounds of a warp group must be.
+Value KeyConsumer::offsetRises(Value begin, Value count) {
+  tile::RunningMaxOp maximum;
+  for (Operation *op : loop.softmax)
+    if (auto own = dyn_cast<tile::RunningMaxOp>(op))
+      maximum = own;
+  if (!maximum || !maximum.getGrowth())
+    return nullptr;
+  IRMapping map;
+  map.map(loop.start(), blockStart(begin, c32(0)));
+  cloneSlice(maximum.getGrowth(), map);
+  Value growth = map.lookupOrDefault(maximum.getGrowth());
+  auto real = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  };
+  double block = cast<ShapedType>(loop.key.getType()).getDimSize(0);
+  Value keys = arith::MulFOp::create(
+      b, loc, arith::SIToFPOp::create(b, loc, b.getF32Type(), count), real(block));
+  Value fall = arith::MulFOp::create(
+      b, loc, arith::MulFOp::create(b, loc, growth, keys),
+      real(maximum.getFactor().convertToFloat()));
+  // NaN fails the tile's test by itself.
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, fall,
+                               real(-kMostExcess));
+}
+
+/// Fully live blocks with a frozen maximum or, when the tile is done again or surely
+/// would be, with one that moves.
 void KeyConsumer::freezingSteps(State &state, Value begin, Value count) {
   Value again = tile::AgainOp::create(b, loc, b.getI1Type());
+  if (Value rises = offsetRises(begin, count))
+    again = arith::OrIOp::create(b, loc, again, rises);
   Value kept = arith::SelectOp::create(b, loc, again, c32(0), count);
   Value &sum = state.sums[1]; // Behind the maximum.
   sum = spoilUnset(b, loc, sum, state.sums[0], kept);

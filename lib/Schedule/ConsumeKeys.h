@@ -161,7 +161,8 @@ private:
                     mlir::ValueRange ahead, Live live, bool started);
   mlir::Value takeCaptured(const CapturedStages &tensor, Ring ring,
                            mlir::IRMapping &map);
-  void clonePlace(tile::LoadMappedOp load, mlir::IRMapping &map);
+  /// What of the loop's body computes `values`.
+  void cloneSlice(mlir::ValueRange values, mlir::IRMapping &map);
   mlir::Value takeStaged(const CapturedStages &tensor, Ring ring);
   /// All of them for the block at `keyStart`, and on to their next stages, if this is
   /// the place to: `issued` says whether the score product is under way.
@@ -174,6 +175,7 @@ private:
   void plainStep(State &state, mlir::Value keyStart, Live live);
   void steps(State &state, mlir::Value begin, mlir::Value count, Live live,
              bool rotate);
+  mlir::Value offsetRises(mlir::Value begin, mlir::Value count);
   void freezingSteps(State &state, mlir::Value begin, mlir::Value count);
 
 protected:

@@ -54,6 +54,9 @@ mlir::LogicalResult storeResults(const KernelContext &kernel, ProgramBuilder &p,
 /// Axis names of a tensor value, outermost first.
 llvm::SmallVector<std::string> axesOf(mlir::Value tensor);
 
+/// Attribute of a program whose tanh of small arguments is a polynomial.
+inline constexpr llvm::StringLiteral kShortTanh = "tile.tanh";
+
 /// Sets `tile.layout`, `tile.stages` and what a schedule of warp groups says.
 void setAccumulatorLayout(ProgramBuilder &p, const Schedule &schedule);
 /// Moves the program's place along `rowAxis` to its warp group's rows, `rows`

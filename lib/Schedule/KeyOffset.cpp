@@ -130,11 +130,11 @@ struct Splitter {
 };
 } // namespace
 
-Value attn::takeKeyOffset(ProgramBuilder &p, Value &scores, double &factor) {
+KeyOffset attn::takeKeyOffset(ProgramBuilder &p, Value &scores, double &factor) {
   Operation *sum = scores.getDefiningOp();
   if (!isa_and_nonnull<arith::AddFOp, arith::SubFOp>(sum) || !scores.use_empty() ||
       p.columns % 8)
-    return nullptr;
+    return {};
   Splitter split{p, p.program.getLoc(), {}};
   bool minus = isa<arith::SubFOp>(sum);
   for (unsigned side : {1u, 0u}) {
@@ -161,7 +161,7 @@ Value attn::takeKeyOffset(ProgramBuilder &p, Value &scores, double &factor) {
                                    p.floatLike(offset, scale));
     scores = split.addCoarse(rest, *growth, scale);
     factor *= own;
-    return offset;
+    return {offset, split.slopeOf(*growth, scale)};
   }
-  return nullptr;
+  return {};
 }

@@ -18,11 +18,16 @@
 
 namespace attn {
 
+/// In units of the scores that are left.
+struct KeyOffset {
+  mlir::Value columns; ///< The second sum, rows x 8; null where there is none.
+  mlir::Value growth;  ///< From one key to the next, a scalar.
+};
+
 /// Takes such a term off `scores` (rows x columns f32, not used yet) and a positive
-/// constant `factor` off what is left of them. Gives the second sum in units of the
-/// new scores, rows x 8, or null where there is none. Rounds differently from the
-/// sum as it is written: for scores of 16-bit operands only.
-mlir::Value takeKeyOffset(ProgramBuilder &p, mlir::Value &scores, double &factor);
+/// constant `factor` off what is left of them. Rounds differently from the sum as it
+/// is written: for scores of 16-bit operands only.
+KeyOffset takeKeyOffset(ProgramBuilder &p, mlir::Value &scores, double &factor);
 
 } // namespace attn
 

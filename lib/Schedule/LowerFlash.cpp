@@ -263,7 +263,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     tailed = arith::ExtFOp::create(p.b, loc, typeLike(tailed, f32), tailed);
   if (parts.softmax)
     online.factor = kOneOverLn2 * takeFactor(tailed);
-  Value offset;
+  KeyOffset offset;
   if (grouped && parts.softmax) {
     offset = takeKeyOffset(p, tailed, online.factor);
     FailureOr<Value> alive =

@@ -45,6 +45,8 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
   if (s.groups > 0) {
     p.program->setAttr("tile.vote", p.b.getI64IntegerAttr(s.vote));
     p.program->setAttr("tile.polynomial", p.b.getI64IntegerAttr(s.polynomial));
+    if (s.tanh)
+      p.program->setAttr(kShortTanh, p.b.getUnitAttr());
     p.program->setAttr("tile.turns", p.b.getI64IntegerAttr(s.turns));
     p.program->setAttr("tile.persistent", p.b.getI64IntegerAttr(s.persistent));
     p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));

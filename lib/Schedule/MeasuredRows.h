@@ -24,7 +24,7 @@ struct MeasuredRow {
   const char *device;
   const char *figure;   ///< What was measured, against what; what was tried and lost.
   /// Overrides on top where scores drift (Problem::drifts) and tiles would be done
-  /// again; "" where the maximum moves anyhow.
+  /// again, or tiles are short (Choose.cpp); "" where the maximum moves anyhow.
   const char *drifting = "";
 };
 

@@ -171,13 +171,13 @@ Value OnlineSoftmax::nearLargest(Value scores, Value offset, Value maximum,
 }
 
 OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
-                                                    Value offset) {
+                                                    KeyOffset offset) {
   Location loc = p.program.getLoc();
   Type rowType = state.maximum.getType();
   auto running = tile::RunningMaxOp::create(
       p.b, loc, rowType, rowType, p.b.getI1Type(),
       fixed ? tile::SoftmaxForm::Keep : tile::SoftmaxForm::Running, scores,
-      state.maximum, offset, llvm::APFloat(static_cast<float>(factor)),
+      state.maximum, offset.columns, offset.growth, llvm::APFloat(static_cast<float>(factor)),
       /*whole=*/!fixed && polynomial > 0);
   FoldedStep step;
   step.next.maximum = running.getNext();
@@ -190,9 +190,9 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
   step.correction = running.getCorrection();
   step.moved = running.getMoved();
   if (!fixed) // Else it is not large.
-    scores = nearLargest(scores, offset, step.next.maximum, step.moved);
+    scores = nearLargest(scores, offset.columns, step.next.maximum, step.moved);
   step.probability = probability(
-      scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)}, offset);
+      scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)}, offset.columns);
   Value correction = p.expand(step.correction, p.rows, 8);
   auto add = [&](Value sum, Value probabilities) -> Value {
     Value added = tile::FoldOp::create(p.b, loc, sum.getType(),

@@ -20,6 +20,7 @@
 #ifndef ATTN_LIB_SCHEDULE_ONLINESOFTMAX_H
 #define ATTN_LIB_SCHEDULE_ONLINESOFTMAX_H
 
+#include "lib/Schedule/KeyOffset.h"
 #include "lib/Schedule/ProgramBuilder.h"
 
 #include <optional>
@@ -83,9 +84,8 @@ public:
     mlir::Value correction; ///< rows x 1
     mlir::Value moved;      ///< i1
   };
-  /// With `offset` (rows x 8, or null) the scores are its sum with `scores`, see
-  /// tile.running_max.
-  FoldedStep stepFolded(State state, mlir::Value scores, mlir::Value offset);
+  /// The scores are the sum of `offset`, if any, with `scores`, see tile.running_max.
+  FoldedStep stepFolded(State state, mlir::Value scores, KeyOffset offset);
   /// `state` with its sum reduced.
   State reduceSum(State state);
 

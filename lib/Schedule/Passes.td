@@ -194,6 +194,18 @@ def ExpandRunningMaxPass : Pass<"tile-expand-running-max", "::mlir::func::FuncOp
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def ExpandTanhPass : Pass<"tile-expand-tanh", "::mlir::func::FuncOp"> {
+  let summary = "A tanh that may be approximate, by a polynomial where arguments are small";
+  let description = [{
+    `math.tanh fastmath<afn>` of a tile becomes a branch of the warp: a polynomial
+    where all its arguments are small, the instruction otherwise. It spares the
+    special-function unit, which head dimension 64 waits for. Only in programs with
+    `tile.tanh`, which the schedule decides.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def ContractMultiplyAddPass : Pass<"tile-contract-multiply-add", "::mlir::func::FuncOp"> {
   let summary = "x y + z of f32 as one operation, rounded once";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

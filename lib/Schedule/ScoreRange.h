@@ -19,6 +19,10 @@
 
 namespace attn {
 
+/// By how much scores may exceed a maximum that is kept, in units of log2: then
+/// probabilities are at most 2^8, far inside f16.
+inline constexpr double kMostExcess = 8;
+
 /// |maximum|, in units of log2, up to which one multiply-add is right.
 inline constexpr double kLargestMaximum = 1073741824; // 2^30
 

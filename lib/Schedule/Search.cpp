@@ -36,7 +36,9 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
               ? fmt::format(",turns={},persistent={}", s.turns, s.persistent) +
                     (s.queries > 1 ? ",queries=2" : "")
               : fmt::format(",rotate={}", s.rotate);
-  return s.polynomial ? text + fmt::format(",polynomial={}", s.polynomial) : text;
+  if (s.polynomial)
+    text += fmt::format(",polynomial={}", s.polynomial);
+  return s.tanh ? text + ",tanh=1" : text;
 }
 
 namespace {
@@ -88,6 +90,8 @@ static void searchGroups(Collector &c) {
     change(&Schedule::vote, {2});
   change(&Schedule::stages, {2, 3, 4});
   change(&Schedule::polynomial, {0, 2, 4, 8});
+  if (c.problem.special)
+    change(&Schedule::tanh, {0, 1});
   if (base.producer) {
     change(&Schedule::turns, {0, 1, 2});
     change(&Schedule::persistent, {0, 1, 2});

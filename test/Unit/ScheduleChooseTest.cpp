@@ -240,7 +240,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
                   "(numbers from 1 to 4096), and for warp groups "
                   "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N,"
-                  "polynomial=N");
+                  "polynomial=N,tanh=N");
   }
 }
 
@@ -317,6 +317,25 @@ TEST(Groups, TheMaximumIsNotFrozenWhereScoresDependOnTheKeysPlace) {
   }
 }
 
+TEST(Groups, AWindowAndASlopeFreezeTheMaximumOnTheTilesOfTheVote) {
+  ScheduleTarget target;
+  target.unit = Unit::Wgmma;
+  target.sharedPerBlock = 227 * 1024;
+  std::vector<MeasuredRow> rows = {{Unit::Wgmma, false, 2, 128, 128, true,
+                                    "groups=2,columns=128,stages=2,vote=2,persistent=1",
+                                    "2026-12-02", "a", "b",
+                                    "groups=3,columns=64,stages=3,vote=1"}};
+  for (bool Problem::*kind : {&Problem::window, &Problem::grows}) {
+    Problem p = boxed(128, 128, /*uneven=*/true);
+    p.*kind = true;
+    Schedule s = std::get<Schedule>(choose(p, target, rows));
+    EXPECT_EQ(s.vote, 2);
+    EXPECT_EQ(s.groups, 3);
+    p.drifts = true; // By something else as well.
+    EXPECT_EQ(std::get<Schedule>(choose(p, target, rows)).vote, 1);
+  }
+}
+
 TEST(Groups, CapturedTilesComeInWholeSlabsAndFit) {
   for (int64_t captured : {2, 4, 6})
     for (int64_t width : {64, 128, 256}) {
@@ -362,7 +381,8 @@ TEST(Groups, QueriesHaveOneStageOrTwo) {
   EXPECT_EQ(sharedBytes(p, two) - sharedBytes(p, one), 64 * one.groups * 64 * 2);
   EXPECT_EQ(applyOverrides("queries=3", two), "");
   EXPECT_EQ(checkGroups(p, two, 227 * 1024),
-            "turns, persistent and vote are 0 to 2, rotate is 0 or 1, queries 1 or 2");
+            "turns, persistent and vote are 0 to 2, rotate and tanh 0 or 1, queries 1 or "
+            "2");
   Schedule pipelined =
       chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
   pipelined.queries = 2; // Its tiles do not follow each other.
@@ -449,17 +469,29 @@ TEST(Groups, PolynomialIsAShareOfEight) {
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");
 }
 
-TEST(Groups, BoundedScoresThatUseTheSpecialUnitShareItsWork) {
+TEST(Groups, TanhIsAFlagOfWarpGroups) {
+  Problem p = boxed(64, 64, false);
+  Schedule s = std::get<Schedule>(chooseHopper(p)), older, asked;
+  EXPECT_EQ(applyOverrides("tanh=1", s), "");
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  EXPECT_EQ(applyOverrides("tanh=2", s), "");
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate and tanh 0 or 1"),
+            std::string::npos);
+  EXPECT_EQ(applyOverrides("tanh=1", asked), "");
+  EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");
+}
+
+TEST(Groups, BoundedScoresThatUseTheSpecialUnitSpareIt) {
   for (int64_t width : {64, 128, 256})
     for (bool bounded : {false, true})
       for (int64_t special : {0, 1}) {
         Problem p = boxed(width, width, true);
         p.bounded = bounded;
         p.special = special;
-        int64_t wanted = bounded && special ? 4 : 0;
-        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).polynomial, wanted);
-        EXPECT_EQ(chosen(p, {Unit::Wgmma, 227 * 1024, true}).polynomial, wanted);
-        EXPECT_EQ(chosen(p, {Unit::MmaSync, 101376, true}).polynomial, 0);
+        int64_t wanted = bounded && special;
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).tanh, wanted);
+        EXPECT_EQ(chosen(p, {Unit::Wgmma, 227 * 1024, true}).tanh, wanted);
+        EXPECT_EQ(chosen(p, {Unit::MmaSync, 101376, true}).tanh, 0);
       }
 }
 

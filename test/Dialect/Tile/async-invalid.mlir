@@ -68,8 +68,17 @@ func.func @factor(%s: tensor<64x64xf32>, %m: tensor<64x1xf32>) {
 // -----
 
 func.func @offset(%s: tensor<64x64xf32>, %m: tensor<64x1xf32>) {
+  %g = arith.constant 1.0 : f32
   // expected-error @+1 {{offset must be 64x8 of f32}}
-  %n:3 = tile.running_max vote %s, %m factor 1.0 offset %m : tensor<64x64xf32>, tensor<64x1xf32>, tensor<64x1xf32>
+  %n:3 = tile.running_max vote %s, %m factor 1.0 offset %m growth %g : tensor<64x64xf32>, tensor<64x1xf32>, tensor<64x1xf32>
+  return
+}
+
+// -----
+
+func.func @growth(%s: tensor<64x64xf32>, %m: tensor<64x1xf32>, %f: tensor<64x8xf32>) {
+  // expected-error @+1 {{offset and growth belong together}}
+  %n:3 = tile.running_max vote %s, %m factor 1.0 offset %f : tensor<64x64xf32>, tensor<64x1xf32>, tensor<64x8xf32>
   return
 }
 

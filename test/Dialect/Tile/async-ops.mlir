@@ -31,8 +31,9 @@ func.func @before_the_passes(%map: !tile.map<bf16>, %i: i32, %s: tensor<64x64xf3
   %f = tile.fold add %r : tensor<64x64xf32> -> tensor<64x8xf32>
   // CHECK: %[[U:.+]] = tile.unfold %{{.+}} : tensor<64x8xf32> -> tensor<64x128xf32>
   %u = tile.unfold %f : tensor<64x8xf32> -> tensor<64x128xf32>
-  // CHECK: tile.running_max vote %[[U]], %{{.+}} factor 1.250000e-01 offset %{{.+}} : tensor<64x128xf32>, tensor<64x1xf32>, tensor<64x8xf32>
-  %n4, %c4, %moved4 = tile.running_max vote %u, %m factor 0.125 offset %f : tensor<64x128xf32>, tensor<64x1xf32>, tensor<64x8xf32>
+  // CHECK: tile.running_max vote %[[U]], %{{.+}} factor 1.250000e-01 offset %{{.+}} growth %{{.+}} : tensor<64x128xf32>, tensor<64x1xf32>, tensor<64x8xf32>
+  %growth = arith.constant 1.0 : f32
+  %n4, %c4, %moved4 = tile.running_max vote %u, %m factor 0.125 offset %f growth %growth : tensor<64x128xf32>, tensor<64x1xf32>, tensor<64x8xf32>
   // CHECK: tile.band below %[[HIGH:.+]] : tensor<64x1xi32> -> tensor<64x128xi1>
   %b0 = tile.band below %high : tensor<64x1xi32> -> tensor<64x128xi1>
   // CHECK: tile.band from %[[HIGH]] : tensor<64x1xi32> below %[[HIGH]] : tensor<64x1xi32> -> tensor<64x128xi1>
