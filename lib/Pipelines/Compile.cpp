@@ -261,7 +261,9 @@ static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) 
                                       "vote=1,columns=32",
                                       "vote=1,groups=2,columns=64,stages=2",
                                       "vote=1,groups=2,columns=32,stages=2"};
-  static const char *const mma[] = {"columns=32", "columns=16"};
+  // A warp alone shares no loop with others, which f32 with masks of i64 may need.
+  static const char *const mma[] = {"columns=32", "columns=16",
+                                    "rows=16,columns=16,warps=1"};
   static const char *const pipelined[] = {"columns=64", "columns=48", "columns=32",
                                           "columns=16"};
   if (pipeline.level == "specialized")

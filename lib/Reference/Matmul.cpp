@@ -74,7 +74,7 @@ struct Product {
   const double *aw;       ///< [rows, depth]: weights of b^2 in the variance.
   const double *bv;       ///< [depth, columns] or null.
   double *out, *variance; ///< [rows, columns], zero at first.
-  double *walk;           ///< The same: see walkOn; or null.
+  double *walk, *drift;   ///< The same: see walkOn and driftOn; or null.
   float *model;
 
   void run() const {
@@ -109,6 +109,8 @@ struct Product {
           v[n] += w * bx[n] * bx[n];
       if (walk)
         walkOn(x, ax, bx, walk + r * columns, n0, n1);
+      if (drift && k > 0 && ax != 0 && ax == a[r * depth + k - 1])
+        driftOn(x, bx - columns, bx, drift + r * columns, n0, n1);
       if (!bv || ax == 0)
         continue;
       for (int64_t n = n0; n < n1; ++n)
@@ -124,6 +126,16 @@ struct Product {
       double ofSum = kRounding * x[n] * x[n], term = ax * bx[n];
       w[n] += std::min(ofSum, term * term);
     }
+  }
+
+  /// A term equal to the one before: between two powers of two all such steps round
+  /// the same way, so their errors add up. The standard deviation, not the variance.
+  static void driftOn(const double *x, const double *before, const double *bx,
+                      double *d, int64_t n0, int64_t n1) {
+    static const double step = std::sqrt(kRounding);
+    for (int64_t n = n0; n < n1; ++n)
+      if (bx[n] == before[n] && bx[n] != 0)
+        d[n] += step * std::fabs(x[n]);
   }
 };
 } // namespace
@@ -144,7 +156,7 @@ ValuePtr attn::reference::contract(const Value &a, const Value &b,
   result.exact.assign(count, 0);
   result.variance.assign(count, 0);
   result.model.assign(count, 0);
-  std::vector<double> walk(cutsOff ? 0 : count, 0);
+  std::vector<double> walk(cutsOff ? 0 : count, 0), drift = walk;
   for (int64_t i = 0; i < batch; ++i) {
     int64_t atA = i * rows * depth, atB = i * depth * columns,
             atOut = i * rows * columns;
@@ -160,12 +172,13 @@ ValuePtr attn::reference::contract(const Value &a, const Value &b,
             result.exact.data() + atOut,
             result.variance.data() + atOut,
             cutsOff ? nullptr : walk.data() + atOut,
+            cutsOff ? nullptr : drift.data() + atOut,
             result.model.data() + atOut}
         .run();
   }
   for (size_t i = 0; i < count; ++i) {
     double ofSum = std::max(noise.ofSum * square(result.exact[i]),
-                            cutsOff ? 0 : walk[i]);
+                            cutsOff ? 0 : walk[i] + square(drift[i]));
     result.variance[i] =
         finite(result.variance[i] + ofSum, result.exact[i]);
   }
