@@ -295,6 +295,14 @@ static ValuePtr compareReals(Op op, const Value &x, const Value &y) {
   return std::make_shared<Value>(std::move(result));
 }
 
+ValuePtr attn::reference::takenApart(const ValuePtr &product, const ValuePtr &slope) {
+  return fill(*product, [&](int64_t i) {
+    Element e = at(*product, i);
+    e.v += finite(kSlope16 * square(slope->exact[size_t(i)]), e.x);
+    return e;
+  });
+}
+
 ValuePtr attn::reference::applyBinary(Op op, const ValuePtr &x,
                                       const ValuePtr &y, bool exactQuotient) {
   if (op == Op::And || op == Op::Or)

@@ -51,6 +51,17 @@ ValuePtr Interpreter::realOperand(const Expr &expr, size_t index) {
   return toReal(operand(expr, index));
 }
 
+/// Whether an expression is integer arithmetic with an axis's index in it.
+static bool isIndex(const Expr &expr) {
+  if (expr.kind == ExprKind::AxisIndex)
+    return true;
+  if (spec::isFloat(expr.type.dtype) ||
+      (expr.kind != ExprKind::Unary && expr.kind != ExprKind::Binary))
+    return false;
+  return std::any_of(expr.operands.begin(), expr.operands.end(),
+                     [](const auto &operand) { return isIndex(*operand); });
+}
+
 /// Whether a step is ahead of an expression's operands, given whether one is
 /// ahead of it: what lib/Codegen/ExpandMath.cpp finds in a kernel's body.
 static bool stepAheadOfOperands(const Expr &expr, bool ahead) {
@@ -99,9 +110,14 @@ ValuePtr Interpreter::form(const Expr &expr, bool exactQuotient) {
   case ExprKind::Binary: {
     bool exact = !spec::isFloat(expr.operands[0]->type.dtype) &&
                  !spec::isFloat(expr.operands[1]->type.dtype) && !real;
-    return exact ? applyBinary(expr.op, operand(expr, 0), operand(expr, 1))
-                 : applyBinary(expr.op, realOperand(expr, 0),
-                               realOperand(expr, 1), exactQuotient);
+    if (exact)
+      return applyBinary(expr.op, operand(expr, 0), operand(expr, 1));
+    ValuePtr left = realOperand(expr, 0), right = realOperand(expr, 1);
+    ValuePtr result = applyBinary(expr.op, left, right, exactQuotient);
+    bool whole[2] = {isIndex(*expr.operands[0]), isIndex(*expr.operands[1])};
+    return narrow && expr.op == Op::Mul && whole[0] != whole[1]
+               ? takenApart(result, whole[0] ? right : left)
+               : result;
   }
   case ExprKind::Select:
     return applySelect(operand(expr, 0),

@@ -48,6 +48,8 @@ ValuePtr applyUnary(spec::Op op, const ValuePtr &x, bool narrow);
 /// `exactQuotient`: a division is correctly rounded (see stepAhead).
 ValuePtr applyBinary(spec::Op op, const ValuePtr &x, const ValuePtr &y,
                      bool exactQuotient = false);
+/// An index times a slope with the noise of kSlope16.
+ValuePtr takenApart(const ValuePtr &product, const ValuePtr &slope);
 ValuePtr applySelect(const ValuePtr &condition, const ValuePtr &yes,
                      const ValuePtr &no);
 ValuePtr applyCast(spec::DType to, const ValuePtr &x);

@@ -39,6 +39,11 @@ inline constexpr double kTanh32 = square(0x1p-21);
 /// hides took part: two numbers of that size then cancel.
 inline constexpr double kReference = kRounding * square(8 * 0.6931471805599453);
 
+/// Added by an index times a slope of 1 in kernels of 16-bit inputs, which may take it
+/// apart: the slope times a place in a tile of at most 128 keys, and times the tile's
+/// own place. They cancel where the index is small.
+inline constexpr double kSlope16 = 2 * kRounding * square(128);
+
 /// Added to an exponential's relative error by its argument x: a difference and
 /// a product with log2 e are rounded, and so is that constant.
 inline double argumentNoise(double x) { return square(0x1p-24 * x); }

@@ -396,6 +396,33 @@ TEST(Noise, KnowsSumsOfEqualTerms) {
   }
 }
 
+/// Kernels of 16-bit inputs take slope * (n - m) apart, so a term that is exactly 0 may
+/// come out as the rounding of two that cancel. Those of f32 inputs do not.
+TEST(Noise, KnowsSlopesThatAreTakenApart) {
+  for (DType dtype : {DType::BF16, DType::F32}) {
+    std::string t = spec::spelling(dtype);
+    spec::ParseResult parsed = spec::parse(
+        "t.attn", "kernel c(x: " + t + "[M, N], slope: f32[M]) -> (o: f32[M, N]) {\n"
+                  "    o = x * 0.0 + slope * (n - m)\n}");
+    ASSERT_TRUE(parsed.ok()) << spec::render(parsed);
+    const spec::Kernel &kernel = parsed.module.kernels.front();
+    AxisLengths lengths = axisLengths(kernel, {{"M", 5}, {"N", 9}});
+    Inputs inputs = makeInputs(kernel, lengths);
+    Evaluation e = evaluate(kernel, lengths, inputs);
+    HostTensor o(DType::F32, {5, 9});
+    for (double off : {0.0, 1e-5}) {
+      for (int64_t m = 0; m < 5; ++m)
+        for (int64_t n = 0; n < 9; ++n) {
+          double slope = inputs.tensors["slope"].at(m);
+          float far = float(slope * 120);
+          o.set(m * 9 + n, float(slope * double(n - m + 120)) - far + off);
+        }
+      EXPECT_EQ(compare(o, e.results[0]).pass, dtype == DType::BF16 && off < 1e-5)
+          << t << " " << off;
+    }
+  }
+}
+
 TEST(Noise, IsKnownBehindMaskedScores) {
   const char *forms[] = {"sigmoid(s)",
                          "exp(s)",
