@@ -37,7 +37,8 @@ Watch::Watch() {
   if (pipe2(ends, O_CLOEXEC) != 0)
     return; // Signals then end the process at once.
   gSignalled = ends[1];
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  // A reader that goes away ends a program as a user does.
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction action {};
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN)
       continue;
