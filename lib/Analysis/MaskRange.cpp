@@ -124,12 +124,23 @@ static std::optional<Affine> decompose(Value value, const MaskAxes &axes) {
   return std::nullopt;
 }
 
+/// Whether limits found from it stay numbers of 64 bits for indices up to 2^30 and a
+/// block's worth beyond. Written arithmetic wraps beyond 64 bits; taken apart it would
+/// wrap elsewhere.
+static bool isSafe(const Affine &affine) {
+  auto small = [](int64_t value, int64_t most) { return value <= most && value >= -most; };
+  constexpr int64_t coefficient = int64_t(1) << 30, constant = int64_t(1) << 61;
+  return small(affine.key, coefficient) && small(affine.row, coefficient) &&
+         small(affine.constant, constant);
+}
+
 /// left - right + offset <= 0.
 static MaskRange atMost(const Affine &left, const Affine &right,
                         int64_t offset) {
   MaskRange range{MaskRange::NonPositive, left, nullptr, false, {}};
   if (!accumulate(range.affine, right, -1) ||
-      llvm::AddOverflow(range.affine.constant, offset, range.affine.constant))
+      llvm::AddOverflow(range.affine.constant, offset, range.affine.constant) ||
+      !isSafe(range.affine))
     return {MaskRange::Unknown, {}, nullptr, false, {}};
   return range;
 }
