@@ -128,7 +128,9 @@ static std::optional<Affine> decompose(Value value, const MaskAxes &axes) {
 /// block's worth beyond. Written arithmetic wraps beyond 64 bits; taken apart it would
 /// wrap elsewhere.
 static bool isSafe(const Affine &affine) {
-  auto small = [](int64_t value, int64_t most) { return value <= most && value >= -most; };
+  auto small = [](int64_t value, int64_t most) {
+    return value <= most && value >= -most;
+  };
   constexpr int64_t coefficient = int64_t(1) << 30, constant = int64_t(1) << 61;
   return small(affine.key, coefficient) && small(affine.row, coefficient) &&
          small(affine.constant, constant);

@@ -33,7 +33,7 @@ ScratchFolder::ScratchFolder(const std::string &prefix)
 
 ScratchFolder::~ScratchFolder() { remove(folder); }
 
-std::string attn::bundle::temporaryFolder() {
+static std::string temporaryFolder() {
   // In the order of the compiler's libraries.
   for (const char *name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
     if (const char *folder = std::getenv(name); folder && *folder)
@@ -41,17 +41,24 @@ std::string attn::bundle::temporaryFolder() {
   return "/tmp";
 }
 
-std::string attn::bundle::temporaryProblem() {
+std::unique_ptr<ScratchFolder> attn::bundle::makeTemporary(const std::string &name,
+                                                           std::string &why) {
   std::string base = temporaryFolder();
   try {
-    ScratchFolder probe(base + "/attn-");
-    return "";
+    return std::make_unique<ScratchFolder>(base + "/" + name + "-");
   } catch (const std::runtime_error &error) {
-    std::string why = error.what();
-    return fmt::format("TMPDIR: temporary files cannot be written in '{}'{}; set "
-                       "TMPDIR to a folder that can be written",
-                       base, why.substr(why.rfind(": ")));
+    std::string reason = error.what();
+    why = fmt::format("TMPDIR: temporary files cannot be written in '{}'{}; set TMPDIR "
+                      "to a folder that can be written",
+                      base, reason.substr(reason.rfind(": ")));
+    return nullptr;
   }
+}
+
+std::string attn::bundle::temporaryProblem() {
+  std::string why;
+  makeTemporary("attn", why);
+  return why;
 }
 
 void ScratchFolder::share() const {

@@ -4,6 +4,7 @@
 
 #include "lib/Bundle/Interrupt.h"
 
+#include <memory>
 #include <string>
 
 namespace attn::bundle {
@@ -24,10 +25,11 @@ private:
   OnInterrupt interrupted;
 };
 
-/// Where such folders belong that stand beside nothing: $TMPDIR, else /tmp.
-std::string temporaryFolder();
+/// A folder that stands beside nothing, in $TMPDIR, else /tmp: NAME-.... Null where none
+/// can be made, with `why`, a fix in it.
+std::unique_ptr<ScratchFolder> makeTemporary(const std::string &name, std::string &why);
 
-/// Why no folder can be made there, with a fix; "" when one can.
+/// Why none can be made; "" when one can.
 std::string temporaryProblem();
 
 } // namespace attn::bundle

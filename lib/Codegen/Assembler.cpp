@@ -2,7 +2,7 @@
 
 #include "lib/Codegen/Assembler.h"
 
-#include "lib/Codegen/Scratch.h"
+#include "lib/Bundle/ScratchFolder.h"
 
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/FileSystem.h"
@@ -179,7 +179,7 @@ static bool assembleWithPtxas(const std::string &ptx, const std::string &arch,
                               const std::string &program,
                               AssemblyResult &result) {
   std::string why;
-  std::unique_ptr<bundle::ScratchFolder> folder = makeScratch(why);
+  std::unique_ptr<bundle::ScratchFolder> folder = bundle::makeTemporary("attn", why);
   if (!folder)
     return false;
   const std::string in = folder->path() + "/kernels.ptx",

@@ -15,13 +15,6 @@
 using namespace mlir;
 using namespace attn;
 
-std::vector<std::string> attn::knownTargets() {
-  std::vector<std::string> names;
-  for (const target::CompileTarget &target : target::compileTargets())
-    names.push_back(target.name);
-  return names;
-}
-
 std::vector<std::string> attn::levelsOf(llvm::StringRef name) {
   const target::CompileTarget *target = target::findTarget(name.str());
   return target ? target->levels : std::vector<std::string>();
@@ -31,7 +24,7 @@ std::string attn::checkNames(llvm::StringRef target, llvm::StringRef level) {
   std::vector<std::string> levels = levelsOf(target);
   if (levels.empty())
     return ("unknown target '" + target + "'; known are " +
-            llvm::join(knownTargets(), ", "))
+            llvm::join(target::targetNames(), ", "))
         .str();
   if (!level.empty() && !llvm::is_contained(levels, level.str()))
     return ("target " + target + " has no level '" + level + "'; it has " +

@@ -27,8 +27,6 @@ struct PipelineOptions {
   bool timeline = false; ///< Programs that record their phases; GPUs only.
 };
 
-/// "cpu", "sm_80".
-std::vector<std::string> knownTargets();
 /// Levels of a target, least fused first. Empty for an unknown target.
 std::vector<std::string> levelsOf(llvm::StringRef target);
 /// One line that says what is wrong and what would be right; empty when known.

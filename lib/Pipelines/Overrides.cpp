@@ -10,7 +10,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/ADT/STLExtras.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,36 +19,26 @@
 using namespace mlir;
 using namespace attn;
 
-static constexpr int64_t kMostOfAField = 4096;
-
 std::string attn::checkOverrideText(const std::string &overrides) {
   std::vector<std::string> names;
   for (const ScheduleField &field : scheduleFields())
     if (field.overridable)
       names.push_back(field.name);
-  std::set<llvm::StringRef> given;
-  llvm::SmallVector<llvm::StringRef> items;
-  llvm::StringRef(overrides).split(items, ',');
-  for (llvm::StringRef item : items) {
-    auto [name, value] = item.split('=');
-    auto field = llvm::find_if(scheduleFields(), [&](const ScheduleField &f) {
-      return f.overridable && f.name == name;
-    });
-    if (field == scheduleFields().end()) {
-      std::optional<std::string> near = spec::nearest(name.str(), names);
-      return fmt::format("'{}' is no field of a schedule; {}", name.str(),
+  std::set<std::string> given;
+  for (const Override &item : readOverrides(overrides)) {
+    if (!item.field) {
+      std::optional<std::string> near = spec::nearest(item.name, names);
+      return fmt::format("'{}' is no field of a schedule; {}", item.name,
                          near ? "did you mean " + *near + "?"
                               : fmt::format("it has {}, each written NAME=N",
                                             fmt::join(names, ", ")));
     }
-    int64_t number = 0;
-    if (value.getAsInteger(10, number) || number < field->least ||
-        number > kMostOfAField)
+    if (!item.value)
       return fmt::format("'{}': {} takes a number from {} to {}, such as {}={}",
-                         item.str(), name.str(), field->least, kMostOfAField,
-                         name.str(), Schedule().*field->member);
-    if (!given.insert(name).second)
-      return fmt::format("{} is given twice; write it once", name.str());
+                         item.text, item.name, item.field->least, kMostOfAField,
+                         item.name, Schedule().*item.field->member);
+    if (!given.insert(item.name).second)
+      return fmt::format("{} is given twice; write it once", item.name);
   }
   return "";
 }

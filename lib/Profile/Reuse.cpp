@@ -2,6 +2,8 @@
 
 #include "lib/Profile/Reuse.h"
 
+#include "lib/Schedule/HeadSections.h"
+
 #include <algorithm>
 
 using namespace attn;
@@ -145,10 +147,8 @@ KeyWalks attn::profile::keyWalks(const bundle::Kernel &kernel,
   walks.sharedBytes = shared / count;
   walks.ownBytes = own / count / double(blocks.count());
   walks.tileBytes = besides / double(walks.heads * blocks.count());
-  // As ProgramBuilder::placeTiles divides them.
-  constexpr double kSectionBytes = 32 << 20;
   walks.section = std::clamp<int64_t>(
-      int64_t(kSectionBytes / (shared / double(walks.heads))), 1, walks.heads);
+      int64_t(double(kSectionBytes) / (shared / double(walks.heads))), 1, walks.heads);
   walks.workers = resident;
   walks.stride = kernel.persistent > 0 &&
                  kernel.schedule.find("dynamic") == std::string::npos;

@@ -110,8 +110,7 @@ static std::string levelTable(const TuneResults &results, const TunedLevel &leve
   std::vector<std::vector<std::string>> rows(1);
   rows[0] = {"schedule"};
   for (const std::string &size : results.sizes)
-    rows[0].insert(rows[0].end(),
-                   {size.empty() ? "speed" : size, "spread"});
+    rows[0].insert(rows[0].end(), {size.empty() ? "speed" : size, "spread"});
   rows[0].insert(rows[0].end(), {"mean", "registers", "error", "what it is"});
   std::vector<size_t> order(level.schedules.size());
   std::iota(order.begin(), order.end(), 0);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -115,6 +116,19 @@ struct ScheduleField {
   bool overridable; ///< A user may write it.
 };
 const std::vector<ScheduleField> &scheduleFields();
+
+/// Largest number of an override.
+inline constexpr int64_t kMostOfAField = 4096;
+
+/// One item of "rows=64,columns=32".
+struct Override {
+  std::string text, name;
+  const ScheduleField *field = nullptr; ///< Null: a user may write none of that name.
+  std::optional<int64_t> value;         ///< Nothing: no number from its least on.
+};
+/// The items in the order they are written; one at least, and an empty one for each
+/// comma that nothing follows.
+std::vector<Override> readOverrides(const std::string &text);
 
 /// Shared memory in bytes that the schedule's matmul operands take.
 int64_t sharedBytes(const Problem &problem, const Schedule &schedule);

@@ -139,6 +139,7 @@ static void describeGrowth(KernelOp kernel, const MatmulAxes &scores, Problem &p
   for (auto softmax : kernel.getBody().getOps<OnlineSoftmaxOp>())
     keyAxis = softmax.getOver();
   auto hasKeys = [&](Value value) { return llvm::is_contained(axesOf(value), keyAxis); };
+  StringRef row = scores.row == keyAxis ? scores.column : scores.row;
   MapOp lastMap;
   for (Operation &op : kernel.getBody().front())
     if (isa<MapOp, ScaleOp>(op) && hasKeys(op.getResult(0)))
@@ -146,7 +147,6 @@ static void describeGrowth(KernelOp kernel, const MatmulAxes &scores, Problem &p
   for (Operation &op : kernel.getBody().front()) {
     if (!isa<MapOp, ScaleOp>(op))
       continue;
-    StringRef row = scores.row == keyAxis ? scores.column : scores.row;
     if (&op == lastMap && growsEvenly(lastMap, row, keyAxis)) {
       op.walk([&](IndexOp index) { problem.grows |= index.getAxis() == keyAxis; });
       continue;
@@ -256,11 +256,8 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   void runOnOperation() override {
     const target::CompileTarget *compileTarget = target::findTarget(target);
     if (!compileTarget) {
-      SmallVector<StringRef> names;
-      for (const target::CompileTarget &known : target::compileTargets())
-        names.push_back(known.name);
       getOperation().emitError("unknown target '")
-          << target << "'; known are " << llvm::join(names, ", ");
+          << target << "'; known are " << llvm::join(target::targetNames(), ", ");
       return signalPassFailure();
     }
     WalkResult walked = getOperation().walk([&](KernelOp kernel) {

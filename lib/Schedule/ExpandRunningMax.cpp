@@ -84,7 +84,8 @@ struct Expansion {
     auto foldedInt = RankedTensorType::get({rows, 8}, i32);
     Value most = tile::FoldOp::create(b, loc, foldedInt, tile::ReduceKind::MaxInt,
                                       bits);
-    Value limit = arith::AddFOp::create(b, loc, op.getMaximum(), rowConstant(b, kMostExcess));
+    Value limit = arith::AddFOp::create(b, loc, op.getMaximum(),
+                                        rowConstant(b, kMostExcess));
     limit = arith::MulFOp::create(b, loc, limit, rowConstant(b, 1.0 / factor));
     auto folded = [&](Type element, Value value) -> Value {
       return b.createOrFold<tile::BroadcastOp>(

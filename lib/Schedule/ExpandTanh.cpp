@@ -17,6 +17,7 @@
 
 #include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/ProgramBuilder.h"
 
 #include "dialect/Tile/Tile.h"
 
@@ -25,7 +26,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
@@ -42,17 +42,11 @@ constexpr double kCoefficients[] = {0.9997852, -0.326296721, 0.0973554791};
 constexpr double kMostArgument = 0.75;
 constexpr int64_t kFoldColumns = 8; // See tile.fold.
 
-/// The number that every element of `value` is, if its size is an ordinary one, whose
-/// fifth power is so, too.
+/// A constant of ordinary size, whose fifth power is a number, too.
 std::optional<double> ordinaryConstant(Value value) {
-  while (auto spread = value.getDefiningOp<tile::BroadcastOp>())
-    value = spread.getOperand();
-  SplatElementsAttr splat;
-  if (!matchPattern(value, m_Constant(&splat)))
-    return std::nullopt;
-  double number = splat.getSplatValue<APFloat>().convertToDouble();
-  bool ordinary = std::fabs(number) > 1e-4 && std::fabs(number) < 1e4;
-  return ordinary ? std::optional(number) : std::nullopt;
+  std::optional<double> number = constantOf(value);
+  bool ordinary = number && std::fabs(*number) > 1e-4 && std::fabs(*number) < 1e4;
+  return ordinary ? number : std::nullopt;
 }
 
 struct Expansion {

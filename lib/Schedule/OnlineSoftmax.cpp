@@ -177,7 +177,8 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
   auto running = tile::RunningMaxOp::create(
       p.b, loc, rowType, rowType, p.b.getI1Type(),
       fixed ? tile::SoftmaxForm::Keep : tile::SoftmaxForm::Running, scores,
-      state.maximum, offset.columns, offset.growth, llvm::APFloat(static_cast<float>(factor)),
+      state.maximum, offset.columns, offset.growth,
+      llvm::APFloat(static_cast<float>(factor)),
       /*whole=*/!fixed && polynomial > 0);
   FoldedStep step;
   step.next.maximum = running.getNext();
@@ -191,8 +192,9 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
   step.moved = running.getMoved();
   if (!fixed) // Else it is not large.
     scores = nearLargest(scores, offset.columns, step.next.maximum, step.moved);
-  step.probability = probability(
-      scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)}, offset.columns);
+  step.probability =
+      probability(scores, {rowConstant(factor), shiftOf(p.b, loc, step.next.maximum)},
+                  offset.columns);
   Value correction = p.expand(step.correction, p.rows, 8);
   auto add = [&](Value sum, Value probabilities) -> Value {
     Value added = tile::FoldOp::create(p.b, loc, sum.getType(),

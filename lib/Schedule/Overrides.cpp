@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <sstream>
+#include <charconv>
 
 using namespace attn;
 
@@ -77,8 +75,8 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
       s.queries != chosen.queries || s.polynomial != chosen.polynomial ||
       s.tanh != chosen.tanh)
-    return "groups, turns, vote, persistent, rotate, queries, polynomial and tanh "
-           "are for warp groups, which levels pipelined and specialized of --target=sm_90a "
+    return "groups, turns, vote, persistent, rotate, queries, polynomial and tanh are "
+           "for warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
   if (s.rows > 1024)
     return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
@@ -109,29 +107,41 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
   return fields;
 }
 
+std::vector<Override> attn::readOverrides(const std::string &text) {
+  std::vector<Override> list;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    Override item{text.substr(begin, end - begin), "", nullptr, std::nullopt};
+    begin = end + 1;
+    size_t equals = std::min(item.text.find('='), item.text.size());
+    item.name = item.text.substr(0, equals);
+    for (const ScheduleField &field : scheduleFields())
+      if (field.overridable && field.name == item.name)
+        item.field = &field;
+    const char *first = item.text.data() + std::min(equals + 1, item.text.size());
+    const char *last = item.text.data() + item.text.size();
+    int64_t value = 0;
+    auto [stop, error] = std::from_chars(first, last, value);
+    if (item.field && error == std::errc() && stop == last &&
+        value >= item.field->least && value <= kMostOfAField)
+      item.value = value;
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
 std::string attn::applyOverrides(const std::string &text, Schedule &s) {
-  std::stringstream stream(text);
-  std::string item;
-  while (std::getline(stream, item, ',')) {
-    size_t equals = item.find('=');
-    std::string name = item.substr(0, equals);
-    const std::vector<ScheduleField> &fields = scheduleFields();
-    auto field = std::find_if(fields.begin(), fields.end(), [&](const auto &f) {
-      return f.overridable && f.name == name;
-    });
-    char *end = nullptr;
-    errno = 0;
-    int64_t value = equals == std::string::npos
-                        ? -1
-                        : std::strtoll(item.c_str() + equals + 1, &end, 10);
-    if (field == fields.end() || !end || *end || end == item.c_str() + equals + 1 ||
-        value < field->least || value > 4096 || errno == ERANGE)
+  std::vector<Override> items;
+  if (!text.empty())
+    items = readOverrides(text);
+  for (const Override &item : items) {
+    if (!item.value)
       return fmt::format("schedule override '{}' is not understood; write "
-                         "rows=N,columns=N,warps=N,stages=N (numbers from 1 to 4096), and for warp "
-                         "groups groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N,"
-                         "polynomial=N,tanh=N",
-                         item);
-    s.*field->member = value;
+                         "rows=N,columns=N,warps=N,stages=N (numbers from 1 to {}), "
+                         "and for warp groups groups=N,turns=N,vote=N,persistent=N,"
+                         "rotate=N,queries=N,polynomial=N,tanh=N",
+                         item.text, kMostOfAField);
+    s.*item.field->member = *item.value;
   }
   if (s.warps > 32 || s.rows % (16 * s.warps) || s.columns % 16)
     return fmt::format("schedule rows={},columns={},warps={} does not divide: "

@@ -1,6 +1,7 @@
 //===- ProgramBuilder.cpp - building one tile program ---------------------===//
 
 #include "lib/Schedule/ProgramBuilder.h"
+#include "lib/Schedule/HeadSections.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -309,8 +310,6 @@ void ProgramBuilder::placeTiles(ArrayRef<GridFactor> factors, Value keyBytes) {
   writeGrid(factors);
   if (!keyBytes)
     return split(block, factors);
-  // Half of an H200's L2 cache, and a little more: see shared/design/hopper.md.
-  constexpr int64_t kSectionBytes = int64_t(32) << 20;
   Type i32 = b.getI32Type();
   Value fit = arith::DivUIOp::create(b, loc, constant(kSectionBytes),
                                      max(keyBytes, constant(1)));

@@ -55,7 +55,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.persistent <= 2 && schedule.queries >= 1 &&
                   schedule.queries <= 2 && schedule.polynomial >= 0 &&
                   schedule.polynomial <= 8;
-  for (int64_t flag : {schedule.producer, schedule.rotate, schedule.staged, schedule.tanh})
+  for (int64_t flag :
+       {schedule.producer, schedule.rotate, schedule.staged, schedule.tanh})
     positive &= flag == 0 || flag == 1;
   if (!positive)
     return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "

@@ -41,6 +41,13 @@ const std::vector<CompileTarget> &attn::target::compileTargets() {
   return targets;
 }
 
+std::vector<std::string> attn::target::targetNames() {
+  std::vector<std::string> names;
+  for (const CompileTarget &target : compileTargets())
+    names.push_back(target.name);
+  return names;
+}
+
 const CompileTarget *attn::target::findTarget(const std::string &name) {
   for (const CompileTarget &target : compileTargets())
     if (target.name == name)

@@ -31,6 +31,8 @@ struct CompileTarget {
 
 /// All compile targets.
 const std::vector<CompileTarget> &compileTargets();
+/// Their names.
+std::vector<std::string> targetNames();
 /// Null when there is no target of that name.
 const CompileTarget *findTarget(const std::string &name);
 

@@ -9,6 +9,7 @@
 
 #include "lib/Codegen/Passes.h"
 #include "lib/Pipelines/Compile.h"
+#include "lib/Target/Targets.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -61,7 +62,7 @@ MLIRContext &context() {
 const std::vector<attn::PipelineOptions> &pipelines() {
   static const std::vector<attn::PipelineOptions> list = [] {
     std::vector<attn::PipelineOptions> list;
-    for (llvm::StringRef target : attn::knownTargets())
+    for (llvm::StringRef target : attn::target::targetNames())
       for (const std::string &level : attn::levelsOf(target)) {
         attn::PipelineOptions options;
         options.target = target.str();

@@ -335,9 +335,7 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
 
 static int run(Options &options) {
   if (!options.targetName.empty() && !target::findTarget(options.targetName)) {
-    std::vector<std::string> known;
-    for (const target::CompileTarget &target : target::compileTargets())
-      known.push_back(target.name);
+    std::vector<std::string> known = target::targetNames();
     throw UsageError(fmt::format("--target: '{}' is unknown{}; known are {}",
                                  options.targetName,
                                  didYouMean(options.targetName, known),

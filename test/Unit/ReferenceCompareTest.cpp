@@ -295,6 +295,17 @@ TEST(Compare, ShapeAndDTypeMustAgree) {
 
 /// The noise that the interpreter predicts against the error that its own model
 /// of `naive` makes: within a factor, whatever the expression.
+/// Root mean square error of the model over the noise that was predicted for it.
+static double errorOverNoise(const Evaluation &e) {
+  double errors = 0, variances = 0;
+  for (const Slice &slice : e.results[0].slices)
+    for (size_t i = 0; i < slice.exact.size(); ++i) {
+      errors += std::pow(slice.model[i] - slice.exact[i], 2);
+      variances += slice.variance[i];
+    }
+  return std::sqrt(errors / variances);
+}
+
 TEST(Noise, PredictsTheModelsError) {
   struct Kind {
     const char *scores;
@@ -323,43 +334,39 @@ TEST(Noise, PredictsTheModelsError) {
       AxisLengths lengths = axisLengths(kernel, {{"M", 100}, {"N", 200}});
       Inputs inputs = makeInputs(kernel, lengths);
       Evaluation e = evaluate(kernel, lengths, inputs);
-      double errors = 0, variances = 0;
-      for (const Slice &slice : e.results[0].slices)
-        for (size_t i = 0; i < slice.exact.size(); ++i) {
-          errors += std::pow(slice.model[i] - slice.exact[i], 2);
-          variances += slice.variance[i];
-        }
-      double ratio = std::sqrt(errors / variances);
+      double ratio = errorOverNoise(e);
       EXPECT_LT(ratio, kind.most) << kind.scores << " " << t;
       EXPECT_GT(ratio, kind.least) << kind.scores << " " << t;
     }
 }
 
-/// A sum that reaches its size at once rounds at each of the thousands of terms
-/// that follow: more than the same terms in random order would.
-TEST(Noise, KnowsSumsWhoseLargeTermsComeFirst) {
+/// The error over the noise of sums of `keys` f32 products p v, whose factors `arrange`
+/// has set.
+static double
+errorOfSums(int64_t rows, int64_t keys,
+            const std::function<void(HostTensor &p, HostTensor &v)> &arrange) {
   spec::ParseResult parsed = spec::parse(
       "t.attn", "kernel c(p: f32[M, N], v: f32[N, D]) -> (o: f32[M, D])\n"
                 "where D = 64 {\n    o = matmul(p, v, over=N)\n}");
-  ASSERT_TRUE(parsed.ok()) << spec::render(parsed);
+  EXPECT_TRUE(parsed.ok()) << spec::render(parsed);
   const spec::Kernel &kernel = parsed.module.kernels.front();
-  const int64_t rows = 40, keys = 3000;
   AxisLengths lengths = axisLengths(kernel, {{"M", rows}, {"N", keys}});
   Inputs inputs = makeInputs(kernel, lengths);
-  HostTensor &p = inputs.tensors["p"], &v = inputs.tensors["v"];
-  for (int64_t m = 0; m < rows; ++m)
-    for (int64_t n = 0; n < keys; ++n)
-      p.set(m * keys + n, n ? 1e-3 * p.at(m * keys + n) : 1);
-  for (int64_t d = 0; d < 64; ++d)
-    v.set(d, 1 + 0.01 * d);
-  Evaluation e = evaluate(kernel, lengths, inputs);
-  double errors = 0, variances = 0;
-  for (const Slice &slice : e.results[0].slices)
-    for (size_t i = 0; i < slice.exact.size(); ++i) {
-      errors += std::pow(slice.model[i] - slice.exact[i], 2);
-      variances += slice.variance[i];
-    }
-  double ratio = std::sqrt(errors / variances);
+  arrange(inputs.tensors["p"], inputs.tensors["v"]);
+  return errorOverNoise(evaluate(kernel, lengths, inputs));
+}
+
+/// A sum that reaches its size at once rounds at each of the thousands of terms
+/// that follow: more than the same terms in random order would.
+TEST(Noise, KnowsSumsWhoseLargeTermsComeFirst) {
+  const int64_t rows = 40, keys = 3000;
+  double ratio = errorOfSums(rows, keys, [&](HostTensor &p, HostTensor &v) {
+    for (int64_t m = 0; m < rows; ++m)
+      for (int64_t n = 0; n < keys; ++n)
+        p.set(m * keys + n, n ? 1e-3 * p.at(m * keys + n) : 1);
+    for (int64_t d = 0; d < 64; ++d)
+      v.set(d, 1 + 0.01 * d);
+  });
   EXPECT_LT(ratio, 1.2);
   EXPECT_GT(ratio, 0.6);
 }
@@ -367,30 +374,16 @@ TEST(Noise, KnowsSumsWhoseLargeTermsComeFirst) {
 /// Equal terms round the same way at each step between two powers of two. Random
 /// values in random order would err a twentieth as much.
 TEST(Noise, KnowsSumsOfEqualTerms) {
-  spec::ParseResult parsed = spec::parse(
-      "t.attn", "kernel c(p: f32[M, N], v: f32[N, D]) -> (o: f32[M, D])\n"
-                "where D = 64 {\n    o = matmul(p, v, over=N)\n}");
-  ASSERT_TRUE(parsed.ok()) << spec::render(parsed);
-  const spec::Kernel &kernel = parsed.module.kernels.front();
+  const int64_t rows = 40;
   for (int64_t keys : {257, 1025, 4096}) {
-    const int64_t rows = 40;
-    AxisLengths lengths = axisLengths(kernel, {{"M", rows}, {"N", keys}});
-    Inputs inputs = makeInputs(kernel, lengths);
-    HostTensor &p = inputs.tensors["p"], &v = inputs.tensors["v"];
-    for (int64_t m = 0; m < rows; ++m)
+    double ratio = errorOfSums(rows, keys, [&](HostTensor &p, HostTensor &v) {
+      for (int64_t m = 0; m < rows; ++m)
+        for (int64_t n = 0; n < keys; ++n)
+          p.set(m * keys + n, p.at(m * keys));
       for (int64_t n = 0; n < keys; ++n)
-        p.set(m * keys + n, p.at(m * keys));
-    for (int64_t n = 0; n < keys; ++n)
-      for (int64_t d = 0; d < 64; ++d)
-        v.set(n * 64 + d, v.at(d));
-    Evaluation e = evaluate(kernel, lengths, inputs);
-    double errors = 0, variances = 0;
-    for (const Slice &slice : e.results[0].slices)
-      for (size_t i = 0; i < slice.exact.size(); ++i) {
-        errors += std::pow(slice.model[i] - slice.exact[i], 2);
-        variances += slice.variance[i];
-      }
-    double ratio = std::sqrt(errors / variances);
+        for (int64_t d = 0; d < 64; ++d)
+          v.set(n * 64 + d, v.at(d));
+    });
     EXPECT_LT(ratio, 1.2) << keys;
     EXPECT_GT(ratio, 0.3) << keys;
   }

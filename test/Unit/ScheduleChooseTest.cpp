@@ -259,11 +259,15 @@ static Problem boxed(int64_t depth, int64_t width, bool uneven) {
   return p;
 }
 
+static const ScheduleTarget kHopper{Unit::Wgmma, 227 * 1024, /*pipelined=*/false};
+
 static std::variant<Schedule, std::string> chooseHopper(const Problem &p) {
-  ScheduleTarget target;
-  target.unit = Unit::Wgmma;
-  target.sharedPerBlock = 227 * 1024;
-  return choose(p, target);
+  return choose(p, kHopper);
+}
+
+/// The same over a table of one row.
+static Schedule chooseHopper(const Problem &p, const MeasuredRow &row) {
+  return std::get<Schedule>(choose(p, kHopper, {row}));
 }
 
 TEST(Groups, EveryWidthHasAScheduleThatFits) {
@@ -297,42 +301,35 @@ TEST(Groups, AFrozenMaximumNeedsPersistentTiles) {
 }
 
 TEST(Groups, TheMaximumIsNotFrozenWhereScoresDependOnTheKeysPlace) {
-  ScheduleTarget target;
-  target.unit = Unit::Wgmma;
-  target.sharedPerBlock = 227 * 1024;
-  std::vector<MeasuredRow> rows = {{Unit::Wgmma, false, 2, 64, 64, false,
-                                    "groups=4,columns=64,stages=4,vote=2,turns=0,persistent=1",
-                                    "2026-12-02", "a", "b", "groups=3,vote=1"}};
+  const MeasuredRow row = {Unit::Wgmma, false, 2, 64, 64, false,
+                           "groups=4,columns=64,stages=4,vote=2,turns=0,persistent=1",
+                           "2026-12-02", "a", "b", "groups=3,vote=1"};
   Problem p = boxed(64, 64, /*uneven=*/false);
-  EXPECT_EQ(std::get<Schedule>(choose(p, target, rows)).vote, 2);
+  EXPECT_EQ(chooseHopper(p, row).vote, 2);
   p.drifts = true;
-  Schedule s = std::get<Schedule>(choose(p, target, rows));
+  Schedule s = chooseHopper(p, row);
   EXPECT_EQ(s.vote, 1);
   EXPECT_EQ(s.groups, 3);
   // The same of the table itself: a row that freezes says what else to do.
-  for (const MeasuredRow &row : kMeasuredRows) {
-    Problem own = boxed(row.depth, row.out, row.uneven);
+  for (const MeasuredRow &known : kMeasuredRows) {
+    Problem own = boxed(known.depth, known.out, known.uneven);
     own.drifts = true;
-    EXPECT_LE(std::get<Schedule>(chooseHopper(own)).vote, 1) << row.schedule;
+    EXPECT_LE(std::get<Schedule>(chooseHopper(own)).vote, 1) << known.schedule;
   }
 }
 
 TEST(Groups, AWindowAndASlopeFreezeTheMaximumOnTheTilesOfTheVote) {
-  ScheduleTarget target;
-  target.unit = Unit::Wgmma;
-  target.sharedPerBlock = 227 * 1024;
-  std::vector<MeasuredRow> rows = {{Unit::Wgmma, false, 2, 128, 128, true,
-                                    "groups=2,columns=128,stages=2,vote=2,persistent=1",
-                                    "2026-12-02", "a", "b",
-                                    "groups=3,columns=64,stages=3,vote=1"}};
+  const MeasuredRow row = {Unit::Wgmma, false, 2, 128, 128, true,
+                           "groups=2,columns=128,stages=2,vote=2,persistent=1",
+                           "2026-12-02", "a", "b", "groups=3,columns=64,stages=3,vote=1"};
   for (bool Problem::*kind : {&Problem::window, &Problem::grows}) {
     Problem p = boxed(128, 128, /*uneven=*/true);
     p.*kind = true;
-    Schedule s = std::get<Schedule>(choose(p, target, rows));
+    Schedule s = chooseHopper(p, row);
     EXPECT_EQ(s.vote, 2);
     EXPECT_EQ(s.groups, 3);
     p.drifts = true; // By something else as well.
-    EXPECT_EQ(std::get<Schedule>(choose(p, target, rows)).vote, 1);
+    EXPECT_EQ(chooseHopper(p, row).vote, 1);
   }
 }
 

@@ -256,7 +256,7 @@ private:
         LoadedLevel loaded = load(input.program.levels[i]);
         device.synchronize();
         progress.step(fmt::format("{}: {}", result.name,
-                             counting ? "counting" : "recording"));
+                                  counting ? "counting" : "recording"));
         if (counting)
           count(result, *loaded.list[0], noCounters);
         else
@@ -360,7 +360,6 @@ private:
 } // namespace
 
 BenchResults attn::bench::runBench(
-    const Options &options, Input &input, runtime::Device &device,
-    Progress &progress) {
+    const Options &options, Input &input, runtime::Device &device, Progress &progress) {
   return Bench(options, input, device, progress).run();
 }

@@ -18,10 +18,11 @@ namespace fs = std::filesystem;
 
 /// Where a spec's bundle goes.
 static std::unique_ptr<bundle::ScratchFolder> makeTemporary() {
-  if (std::string why = bundle::temporaryProblem(); !why.empty())
+  std::string why;
+  std::unique_ptr<bundle::ScratchFolder> folder = bundle::makeTemporary("attn-bench", why);
+  if (!folder)
     throw InputError(why);
-  return std::make_unique<bundle::ScratchFolder>(bundle::temporaryFolder() +
-                                                 "/attn-bench-");
+  return folder;
 }
 
 /// The newest compile target whose code a device runs.

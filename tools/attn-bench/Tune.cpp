@@ -132,8 +132,8 @@ private:
     std::vector<size_t> running; // Places of what is loaded.
     for (size_t i = 0; i < schedules.size(); ++i) {
       progress.step(fmt::format("{} {}: checking schedule {} of {}",
-                           contest.result->name, out.sizes.back(), i + 1,
-                           schedules.size()));
+                                contest.result->name, out.sizes.back(), i + 1,
+                                schedules.size()));
       if (!schedules[i].failure.empty())
         continue;
       try {
@@ -151,7 +151,7 @@ private:
     if (running.empty() || running[0] != 0)
       return;
     progress.step(fmt::format("{} {}: timing {} schedules", contest.result->name,
-                         out.sizes.back(), running.size()));
+                              out.sizes.back(), running.size()));
     std::vector<size_t> turns(loaded.size());
     std::vector<std::function<void()>> ways;
     for (size_t i = 0; i < loaded.size(); ++i)
@@ -196,7 +196,6 @@ private:
 
 TuneResults
 attn::bench::runTune(const Options &options, Input &input,
-                     runtime::Device &device,
-                     Progress &progress) {
+                     runtime::Device &device, Progress &progress) {
   return Tuner(options, input, device, progress).run();
 }

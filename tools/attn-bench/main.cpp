@@ -16,7 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <unistd.h>
 
 using namespace attn;
@@ -25,11 +24,9 @@ using namespace attn::bench;
 static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   if (!options.target.empty() && options.target != "cuda" &&
       !target::findTarget(options.target)) {
-    std::vector<std::string> names{"cuda"};
-    for (const target::CompileTarget &target : target::compileTargets())
-      names.push_back(target.name);
-    throw InputError(fmt::format("--target: '{}' is unknown; use one of: {}",
-                                 options.target, fmt::join(names, ", ")));
+    throw InputError(fmt::format("--target: '{}' is unknown; use one of: cuda, {}",
+                                 options.target,
+                                 fmt::join(target::targetNames(), ", ")));
   }
   std::string why;
   if (options.target == "cpu" ||

@@ -279,9 +279,10 @@ int main(int argc, char **argv) {
     if (std::string wrong = attn::target::checkArch(arch); !wrong.empty())
       return fail("--cubin: " + wrong);
   attn::VariantRequest request = requestedSchedules();
+  const std::string scheduleFlag = schedule.empty() ? "--schedules: " : "--schedule: ";
   for (const std::string &text : request.schedules)
     if (std::string why = attn::checkOverrideText(text); !text.empty() && !why.empty())
-      return fail((schedule.empty() ? "--schedules: " : "--schedule: ") + why);
+      return fail(scheduleFlag + why);
   // The linker's and the assembler's files.
   if (llvm::is_contained(targetList, "cpu") || !archList.empty())
     if (std::string why = attn::bundle::temporaryProblem(); !why.empty())
@@ -348,7 +349,7 @@ int main(int argc, char **argv) {
               !why.empty()) {
             if (progress)
               llvm::errs() << "\r\033[K";
-            return fail((schedule.empty() ? "--schedules: " : "--schedule: ") + why);
+            return fail(scheduleFlag + why);
           }
           // Asked for all levels, one that has no schedule for this spec is left
           // out with its reason; asked for by name it is an error.

@@ -2,7 +2,7 @@
 
 #include "lib/Codegen/Cpu/CompileCpu.h"
 
-#include "lib/Codegen/Scratch.h"
+#include "lib/Bundle/ScratchFolder.h"
 
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -101,9 +101,9 @@ FailureOr<std::string> attn::linkSharedObject(ModuleOp module,
     return module.emitError("no code generator for this host: ") << error;
 
   std::string why;
-  std::unique_ptr<bundle::ScratchFolder> folder = makeScratch(why);
+  std::unique_ptr<bundle::ScratchFolder> folder = bundle::makeTemporary("attn", why);
   if (!folder)
-    return module.emitError() << why << "; is TMPDIR full or read-only?";
+    return module.emitError() << why;
   const std::string object = folder->path() + "/kernels.o",
                     library = folder->path() + "/kernels.so",
                     log = folder->path() + "/linker.log";
