@@ -34,7 +34,9 @@ def Attn_AxisAttr : AttrDef<Attn_Dialect, "Axis"> {
   let summary = "An axis: its fixed length (0: known at run time) and nesting";
   let description = [{
     `#attn.axis<"D", extent = 128>`; `#attn.axis<"Hq", group = "G", inner = "Hkv">`
-    says Hq = G * Hkv: index hq reads hkv = hq / G.
+    says Hq = G * Hkv: index hq reads hkv = hq / G. No tensor that an operation
+    takes or makes has both Hq and one of its parts; attn.read may read such a one,
+    element by element.
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
                         DefaultValuedParameter<"int64_t", "0">:$extent,

@@ -50,14 +50,28 @@ static LogicalResult verifyAxes(Operation *op, Type type) {
   return success();
 }
 
-static LogicalResult verifyAllAxes(Operation *op) {
-  for (Type type : op->getOperandTypes())
-    if (isa<RankedTensorType>(type) && failed(verifyAxes(op, type)))
-      return failure();
-  for (Type type : op->getResultTypes())
-    if (isa<RankedTensorType>(type) && failed(verifyAxes(op, type)))
-      return failure();
+/// An axis stands for those it nests: a tensor with both would have no meaning
+/// but on a diagonal.
+static LogicalResult verifyNestsApart(Operation *op, Type type) {
+  for (StringAttr outer : axisNames(type))
+    for (StringAttr part : axisNames(type))
+      if (outer != part && reaches(op, outer.getValue(), part.getValue()))
+        return op->emitOpError("axis '")
+               << outer.getValue() << "' nests '" << part.getValue()
+               << "', which the tensor has too";
   return success();
+}
+
+static LogicalResult verifyAllAxes(Operation *op) {
+  auto verify = [&](Type type) {
+    return success(!isa<RankedTensorType>(type) ||
+                   (succeeded(verifyAxes(op, type)) &&
+                    succeeded(verifyNestsApart(op, type))));
+  };
+  return success(llvm::all_of(op->getOperandTypes(),
+                              [&](Type type) { return succeeded(verify(type)); }) &&
+                 llvm::all_of(op->getResultTypes(),
+                              [&](Type type) { return succeeded(verify(type)); }));
 }
 
 /// `axis` is one of `tensor`'s, or one of them reaches it.
@@ -257,7 +271,7 @@ LogicalResult KernelOp::verify() {
 }
 
 LogicalResult ReadOp::verify() {
-  if (failed(verifyAllAxes(*this)))
+  if (failed(verifyAxes(*this, getTensor().getType())))
     return failure();
   if (getIndices().size() != axisNames(getTensor().getType()).size())
     return emitOpError("needs one index for each axis (D1)");

@@ -158,6 +158,24 @@ std::vector<int> ExprChecker::join(const std::vector<int> &a,
   return joined;
 }
 
+bool ExprChecker::nestsApart(const Expr &tensor) {
+  for (int outer : tensor.type.axes)
+    for (int part : tensor.type.axes) {
+      if (outer == part || !reaches(outer, part))
+        continue;
+      const Axis &nest = kernel.axes[outer];
+      diagnostics.report(
+          "nest-both", tensor.span,
+          fmt::format("'{}' has axis '{}' beside '{}', which stands for it ({} = "
+                      "{} * {}); give one of them another name",
+                      tensor.name, kernel.axes[part].name, nest.name, nest.name,
+                      kernel.axes[nest.group].name,
+                      kernel.axes[nest.inner].name));
+      return false;
+    }
+  return true;
+}
+
 bool ExprChecker::count(const SyntaxExpr &syntax, size_t least, size_t most,
                         const char *usage) {
   if (syntax.children.size() >= least && syntax.children.size() <= most)
@@ -412,6 +430,8 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
       ExprPtr e = make(ExprKind::Argument, syntax);
       e->ref = static_cast<int>(i);
       e->type = kernel.arguments[i].type;
+      if (!nestsApart(*e))
+        return nullptr;
       if (e->type.dtype == DType::I32)
         e->type.dtype = DType::I64; // Integer arithmetic is exact (C9).
       return e;

@@ -69,6 +69,9 @@ private:
   std::vector<int> join(const std::vector<int> &a, const std::vector<int> &b);
   bool reaches(int outer, int axis) const;
   bool hasAxis(const Type &type, int axis) const;
+  /// Whether no axis of a tensor nests another of it: both would run over the
+  /// same elements, and none but a diagonal of the tensor had a meaning.
+  bool nestsApart(const Expr &tensor);
   /// Whether a scale factor or condition varies along the scores' axes only.
   bool within(const Expr &scores, const Expr &part, const char *what,
               const char *instead);

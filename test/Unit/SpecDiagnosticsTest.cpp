@@ -227,6 +227,11 @@ const Case kCases[] = {
      "axis 'H' nests already; only one level is supported",
      nullptr,
      "kernel f(q: f16[H], k: f16[K], l: f16[L]) -> (o: f32[H])\nwhere H = G * K, K = J * L {\n    o = scale(q, 1)\n}\n"},
+    {"nest-both", 3, 15,
+     "'q' has axis 'G' beside 'H', which stands for it (H = G * K); give one of "
+     "them another name",
+     nullptr,
+     "kernel f(q: f16[H, G], k: f16[K]) -> (o: f32[H])\nwhere H = G * K {\n    o = scale(q, 1)\n}\n"},
     {"no-results", 1, 8,
      "a kernel needs at least one result",
      nullptr,

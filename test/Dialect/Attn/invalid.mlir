@@ -165,6 +165,25 @@ func.func @nests_itself()
 
 // -----
 
+func.func @tensor_has_nest_and_part(%q: tensor<?x?x8xf32, #attn.axes<H, G, D>> {attn.name = "q"})
+    attributes {attn.axes = [#attn.axis<"H", group = "G", inner = "K">, #attn.axis<"G">, #attn.axis<"K">, #attn.axis<"D", extent = 8>]} {
+  // expected-error @+1 {{axis 'H' nests 'G', which the tensor has too}}
+  %0 = attn.copy %q : tensor<?x?x8xf32, #attn.axes<H, G, D>> -> tensor<?x?x8xf32, #attn.axes<H, G, D>>
+  return
+}
+
+// -----
+
+// A fuzzer's find: the sum over D left a result that still ran over D.
+func.func @sums_over_a_part(%q: tensor<?x?x8xf32, #attn.axes<H, M, D>> {attn.name = "q"}, %k: tensor<?x?x8xf32, #attn.axes<K, N, D>> {attn.name = "k"})
+    attributes {attn.axes = [#attn.axis<"H", group = "D", inner = "K">, #attn.axis<"M">, #attn.axis<"D", extent = 8>, #attn.axis<"K">, #attn.axis<"N">]} {
+  // expected-error @+1 {{axis 'H' nests 'D', which the tensor has too}}
+  %0 = attn.matmul %q, %k over "D" : (tensor<?x?x8xf32, #attn.axes<H, M, D>>, tensor<?x?x8xf32, #attn.axes<K, N, D>>) -> tensor<?x?x?xf32, #attn.axes<H, M, N>>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{axis 'H' must nest two other axes of 'attn.axes' that do not nest themselves}}
 func.func @nests_a_square()
     attributes {attn.axes = [#attn.axis<"H", group = "G", inner = "G">, #attn.axis<"G">]} {
