@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
+#include <sstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -337,24 +339,66 @@ TEST(Launcher, HoldsOneFunctionAGpuLevel) {
   std::string text = launcherHeader(m.programs[0]);
   EXPECT_NE(text.find("inline CUresult naive_sm_80("), std::string::npos);
   EXPECT_EQ(text.find("naive_cpu"), std::string::npos);
-  EXPECT_NE(text.find("CUdeviceptr new_ = 0;"), std::string::npos);
+  EXPECT_NE(text.find("CUdeviceptr data_new = 0;"), std::string::npos);
 }
 
 #ifdef ATTN_TEST_CUDA_INCLUDE
+/// A compiler's exit code, with the driver API's header where it looks.
+static bool compiles(const fs::path &folder, const std::string &flags) {
+  std::string command = std::string(ATTN_TEST_CXX) + " -std=c++17 " + flags + " -I" +
+                        ATTN_TEST_CUDA_INCLUDE + " " + (folder / "use.cpp").string();
+  int status = std::system(command.c_str());
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static const char *kWarnings = "-Wall -Wextra -Werror -fsyntax-only";
+
 TEST_F(Folder, LauncherCompilesAlone) {
   writeFileAtomically((path / "demo.h").string(),
                       launcherHeader(example().programs[0]));
   writeFileAtomically((path / "use.cpp").string(),
                       "#include \"demo.h\"\n#include \"demo.h\"\n"
                       "CUresult go(attn_demo::Arguments a, CUstream s) {\n"
-                      "  a.window = 3; a.B = 1;\n"
+                      "  a.scalar_window = 3; a.length_B = 1;\n"
                       "  return attn_demo::naive_sm_80(\"x\", a, s);\n}\n");
-  std::string command = std::string(ATTN_TEST_CXX) +
-                        " -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I" +
-                        ATTN_TEST_CUDA_INCLUDE + " " +
-                        (path / "use.cpp").string();
-  int status = std::system(command.c_str());
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(compiles(path, kWarnings));
+}
+
+/// Each macro that common headers define, each keyword, and names that the header
+/// itself uses, as an axis, a tensor and a scalar.
+TEST_F(Folder, NoNameOfASpecMeetsAnythingInTheLauncher) {
+  const std::string headers =
+      "#include <cerrno>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n"
+      "#include <csignal>\n#include <cstdio>\n#include <cuda.h>\n"
+      "#define N 3\n#define I 7\n"; // A user's own.
+  writeFileAtomically((path / "use.cpp").string(), headers);
+  std::string macros = (path / "macros").string();
+  ASSERT_TRUE(compiles(path, "-dM -E -o " + macros));
+  std::set<std::string> names = {
+      "int",     "class",  "and",       "constexpr", "q_strides",
+      "std",     "detail", "Arguments", "data_q",    "strides_q", "memory_q",
+      "CUresult", "stream",  "a",       "folder",    "why",       "result",
+      "size0",   "p0",     "parameters"};
+  std::istringstream lines(readFile(macros));
+  for (std::string line; std::getline(lines, line);) { // "#define NAME..."
+    std::string rest = line.substr(8);
+    names.insert(rest.substr(0, rest.find_first_of(" (")));
+  }
+  ASSERT_GT(names.size(), 1000u);
+  ASSERT_TRUE(names.count("NULL") && names.count("errno") && names.count("I"));
+  Program p = example().programs[0];
+  for (const std::string &name : names) {
+    p.axes.push_back({name, {}, "", ""});
+    p.tensors.push_back({name, "bf16", {name, "D"}, Role::Input, 1});
+    p.scalars.push_back({name, "i32"});
+  }
+  writeFileAtomically((path / "demo.h").string(), launcherHeader(p));
+  writeFileAtomically((path / "use.cpp").string(),
+                      headers + "#include \"demo.h\"\n"
+                      "CUresult go(attn_demo::Arguments a, CUstream s) {\n"
+                      "  a.length_NULL = 1; a.data_errno = 16; a.scalar_I = 2;\n"
+                      "  return attn_demo::naive_sm_80(\"x\", a, s);\n}\n");
+  EXPECT_TRUE(compiles(path, kWarnings));
 }
 #endif
 } // namespace
