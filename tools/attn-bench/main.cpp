@@ -8,7 +8,7 @@
 #include "tools/attn-bench/Bench.h"
 #include "tools/attn-bench/Memory.h"
 #include "tools/attn-bench/Options.h"
-#include "tools/attn-bench/Progress.h"
+#include "tools/Progress.h"
 #include "tools/attn-bench/Report.h"
 #include "tools/attn-bench/Tune.h"
 
@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
   Options options;
   if (auto code = parseOptions(argc, argv, options))
     return *code;
-  Progress progress;
+  Progress progress("attn-bench");
   auto fail = [&](const std::string &why, int code) {
     progress.step("");
     fmt::print(stderr, "attn-bench: {}\n", why);

@@ -7,6 +7,7 @@
 
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/Open.h"
 #include "lib/Bundle/Outputs.h"
 #include "lib/Bundle/ScratchFolder.h"
 #include "lib/Codegen/Assembler.h"
@@ -340,10 +341,11 @@ int main(int argc, char **argv) {
   manifest.compiler =
       std::string("attn 0.1.0, LLVM ") + LLVM_VERSION_STRING;
   manifest.binds = binds;
+  manifest.specHash = attn::bundle::hashOfSpec(parsed.module.text);
   bool progress = !quiet && llvm::sys::Process::StandardErrIsDisplayed();
   try {
     for (const attn::spec::Kernel &kernel : parsed.module.kernels) {
-      attn::bundle::Program program = attn::describeProgram(kernel);
+      attn::bundle::Program program = attn::bundle::describeProgram(kernel);
       for (const std::string &target : targetList)
         for (const std::string &level : attn::levelsOf(target)) {
           if (!levelList.empty() && !llvm::is_contained(levelList, level))
