@@ -317,7 +317,7 @@ static int run(Options &options, Progress &progress) {
   }
   if (!options.json.empty())
     if (std::string why =
-            bundle::writesOver({{"--json", options.json}}, options.bundles);
+            bundle::writesOver({{"--json", options.json, true}}, options.bundles);
         !why.empty())
       throw UsageError(why);
   if (!options.input.empty()) {

@@ -79,9 +79,9 @@ static void checkOutputs(const Options &options) {
     inputs = {options.input, readmeBeside(options.input)};
   std::vector<bundle::OutputFile> outputs;
   if (options.json && *options.json != "-")
-    outputs.push_back({"--json", *options.json});
+    outputs.push_back({"--json", *options.json, true});
   if (!options.trace.empty())
-    outputs.push_back({"--trace", options.trace});
+    outputs.push_back({"--trace", options.trace, true});
   if (!options.report.empty()) {
     if (bundle::sameFile(options.report, options.input))
       throw InputError(fmt::format("--report: '{}' is the bundle that this run reads; "
