@@ -8,25 +8,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 using namespace attn::bundle;
 
-/// A name that is legal C++ and collides with nothing in the header.
-static std::string identifier(const std::string &name) {
-  static const std::set<std::string> taken = {
-      "alignas",  "alignof",   "and",    "asm",      "auto",     "bool",
-      "break",    "case",      "catch",  "char",     "class",    "const",
-      "continue", "default",   "delete", "do",       "double",   "else",
-      "enum",     "explicit",  "export", "extern",   "false",    "float",
-      "for",      "friend",    "goto",   "if",       "inline",   "int",
-      "long",     "mutable",   "new",    "not",      "operator", "or",
-      "private",  "protected", "public", "register", "return",   "short",
-      "signed",   "sizeof",    "static", "struct",   "switch",   "template",
-      "this",     "throw",     "true",   "try",      "typedef",  "typeid",
-      "union",    "unsigned",  "using",  "virtual",  "void",     "volatile",
-      "while",    "xor",       "detail", "std",      "Arguments"};
-  return taken.count(name) ? name + "_" : name;
+// A spec's names may be any words: keywords, macros of some header (NULL, errno, I),
+// names of this file. So none stands alone in the header: each follows a word that
+// says what it is, which no keyword, macro or other member begins with.
+static std::string lengthName(const std::string &axis) { return "length_" + axis; }
+static std::string dataName(const std::string &tensor) { return "data_" + tensor; }
+static std::string scalarName(const std::string &scalar) {
+  return "scalar_" + scalar;
+}
+static std::string stridesName(const std::string &tensor) {
+  return "strides_" + tensor;
 }
 
 static int elementBytes(const std::string &dtype) {
@@ -51,7 +45,9 @@ static std::string scalarType(const std::string &dtype) {
   return "std::uint16_t"; // The bits of an f16 or bf16.
 }
 
-static std::string lengthOf(const std::string &axis) { return "a." + axis; }
+static std::string lengthOf(const std::string &axis) {
+  return "a." + lengthName(axis);
+}
 
 namespace {
 /// Writes one program's header.
@@ -82,9 +78,13 @@ private:
          program.name);
     line("//");
     line("//   attn_{}::Arguments a;", program.name);
-    line("//   a.{} = ...;  // every length, pointer and scalar",
-         program.tensors.empty() ? "lengths"
-                                 : identifier(program.tensors[0].name));
+    for (const Axis &axis : program.axes)
+      if (!axis.extent)
+        line("//   a.{} = ...;", lengthName(axis.name));
+    for (const Tensor &tensor : program.tensors)
+      line("//   a.{} = ...;", dataName(tensor.name));
+    for (const Scalar &scalar : program.scalars)
+      line("//   a.{} = ...;", scalarName(scalar.name));
     for (const Level &level : program.levels)
       if (level.target != "cpu") {
         line("//   CUresult r = attn_{}::{}(\"bundle\", a, stream);",
@@ -112,32 +112,32 @@ private:
     line("struct Arguments {{");
     for (const Axis &axis : program.axes)
       if (axis.extent)
-        line("  static constexpr std::int64_t {} = {};", axis.name,
+        line("  static constexpr std::int64_t {} = {};", lengthName(axis.name),
              *axis.extent);
       else
-        line("  std::int64_t {} = 0;{}", axis.name,
+        line("  std::int64_t {} = 0;{}", lengthName(axis.name),
              axis.group.empty()
                  ? ""
                  : fmt::format(" ///< {} * {}", axis.group, axis.inner));
     for (const Tensor &tensor : program.tensors)
-      line("  CUdeviceptr {} = 0; ///< {}, {}[{}].", identifier(tensor.name),
+      line("  CUdeviceptr {} = 0; ///< {}, {}[{}].", dataName(tensor.name),
            tensor.role == Role::Output ? "Output" : "Input", tensor.dtype,
            fmt::join(tensor.axes, ", "));
     for (const Scalar &scalar : program.scalars)
       line("  {} {} = 0; ///< {}", scalarType(scalar.dtype),
-           identifier(scalar.name), scalar.dtype);
+           scalarName(scalar.name), scalar.dtype);
     line("  /// Strides in elements, outermost axis first, the last 1; all 0 "
          "means dense.");
     for (const Tensor &tensor : program.tensors)
       if (!tensor.axes.empty())
-        line("  std::int64_t {}_strides[{}] = {{}};", tensor.name,
+        line("  std::int64_t {}[{}] = {{}};", stridesName(tensor.name),
              tensor.axes.size());
     line("}};");
     line("");
   }
 
   static std::string functionName(const Level &level) {
-    return identifier(level.name + "_" + level.target);
+    return level.name + "_" + level.target;
   }
 
   /// "((a.M + 63) / 64 * 64)" for the innermost axis of a padded tensor.
@@ -170,9 +170,9 @@ private:
     }
     for (const Tensor &tensor : program.tensors) {
       conditions.push_back(
-          fmt::format("a.{} % 16 != 0", identifier(tensor.name)));
+          fmt::format("a.{} % 16 != 0", dataName(tensor.name)));
       if (!tensor.axes.empty())
-        conditions.push_back(fmt::format("strides_{}[{}] != 1", tensor.name,
+        conditions.push_back(fmt::format("{}[{}] != 1", stridesName(tensor.name),
                                          tensor.axes.size() - 1));
     }
     for (const std::string &condition : conditions) {
@@ -184,15 +184,15 @@ private:
   void strides(const Tensor &tensor, bool given) {
     if (tensor.axes.empty())
       return;
-    line("  std::int64_t strides_{}[{}];", tensor.name, tensor.axes.size());
+    std::string name = stridesName(tensor.name);
+    line("  std::int64_t {}[{}];", name, tensor.axes.size());
     for (size_t i = 0; i < tensor.axes.size(); ++i) {
       std::string dense = denseStride(tensor, i);
       if (given)
-        line("  strides_{0}[{1}] = a.{0}_strides[{2}] ? a.{0}_strides[{1}] : "
-             "{3};",
-             tensor.name, i, tensor.axes.size() - 1, dense);
+        line("  {0}[{1}] = a.{0}[{2}] ? a.{0}[{1}] : {3};", name, i,
+             tensor.axes.size() - 1, dense);
       else
-        line("  strides_{}[{}] = {};", tensor.name, i, dense);
+        line("  {}[{}] = {};", name, i, dense);
     }
   }
 
@@ -210,7 +210,7 @@ private:
     case Arg::Kind::Length:
       return lengthOf(arg.axis);
     case Arg::Kind::Scalar:
-      return "a." + identifier(arg.name);
+      return "a." + scalarName(arg.name);
     case Arg::Kind::Scheduler:
       return "counter";
     case Arg::Kind::Timeline: // Launchers launch the plain kernels.
@@ -226,11 +226,11 @@ private:
       return "0";
     if (arg.kind == Arg::Kind::Pointer)
       return tensor->role == Role::Temporary ? "memory_" + arg.name
-                                             : "a." + identifier(arg.name);
+                                             : "a." + dataName(arg.name);
     size_t axis =
         size_t(std::find(tensor->axes.begin(), tensor->axes.end(), arg.axis) -
                tensor->axes.begin());
-    return fmt::format("strides_{}[{}]", arg.name, axis);
+    return fmt::format("{}[{}]", stridesName(arg.name), axis);
   }
 
   static std::string slotType(const Program &program, const Arg &arg) {
@@ -254,7 +254,7 @@ private:
                                      arg.axes[i]) -
                            tensor->axes.begin());
       lengths.push_back(lengthOf(arg.axes[i]));
-      strides.push_back(fmt::format("strides_{}[{}]", arg.name, axis));
+      strides.push_back(fmt::format("{}[{}]", stridesName(arg.name), axis));
       box.push_back(fmt::format("{}", arg.box[i]));
     }
     line("    CUtensorMap p{};", position);
@@ -263,7 +263,7 @@ private:
          position, arg.optional ? "true" : "false",
          tensor->dtype == "f16" ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
                                 : "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
-         arg.axes.size(), identifier(arg.name), fmt::join(lengths, ", "),
+         arg.axes.size(), dataName(arg.name), fmt::join(lengths, ", "),
          fmt::join(strides, ", "), fmt::join(box, ", "));
     line("    if (result != CUDA_SUCCESS)");
     line("      return result;");

@@ -173,6 +173,9 @@ struct Manifest {
   std::string compiler;  ///< "attn 0.1.0, LLVM 22.1.8"
   std::string assembler; ///< "nvJitLink 13.0", or "" when none ran.
   std::map<std::string, int64_t> binds; ///< From the compiler's command line.
+  /// Of the text in spec.attn (hashOfSpec in Open.h), so that another is noticed; "":
+  /// not known, as in a manifest written by hand.
+  std::string specHash;
   std::vector<Program> programs;
 };
 

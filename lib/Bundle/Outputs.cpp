@@ -2,9 +2,13 @@
 
 #include "lib/Bundle/Outputs.h"
 
+#include "lib/Bundle/Manifest.h"
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <stdexcept>
 
 using namespace attn::bundle;
 namespace fs = std::filesystem;
@@ -38,6 +42,22 @@ static std::string fileOf(const std::string &input, const std::string &path) {
   return "";
 }
 
+/// Why a regular file that is there is not replaced: nobody wrote it by an option.
+static std::string precious(const OutputFile &output) {
+  std::error_code error;
+  fs::path real = fs::canonical(output.path, error);
+  for (const fs::path &path : {fs::path(output.path), real})
+    if (path.extension() == ".attn")
+      return "a spec";
+  if (!output.isJson || fs::file_size(output.path, error) == 0)
+    return "";
+  try {
+    return nlohmann::json::accept(readFile(output.path)) ? "" : "a file that is no JSON";
+  } catch (const std::runtime_error &) {
+    return "a file that cannot be read";
+  }
+}
+
 std::string
 attn::bundle::writesOver(const std::vector<OutputFile> &outputs,
                          const std::vector<std::string> &inputs) {
@@ -52,6 +72,11 @@ attn::bundle::writesOver(const std::vector<OutputFile> &outputs,
                            "overwritten; write elsewhere",
                            output.option, output.path,
                            file == output.path ? "a file" : "'" + file + "'");
+    if (fs::exists(output.path, error))
+      if (std::string what = precious(output); !what.empty())
+        return fmt::format("{}: '{}' is there and is {}, which would be overwritten; "
+                           "write elsewhere, or move that file away",
+                           output.option, output.path, what);
     for (size_t j = 0; j < i; ++j)
       if (sameFile(outputs[j].path, output.path))
         return fmt::format("{} and {} both write '{}'; name two files",

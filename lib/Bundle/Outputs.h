@@ -10,14 +10,16 @@ namespace attn::bundle {
 /// A file that an option asks for: {"--json", "out.json"}.
 struct OutputFile {
   std::string option, path;
+  bool isJson = false; ///< Replaces nothing but JSON.
 };
 
 /// Whether a bundle has files of that name: what attnc writes.
 bool isBundleFile(const std::string &name);
 
 /// Why one of `outputs` must not be written, with a fix: it is one of `inputs`, or a
-/// file of one that is a bundle, or two options name one file. Files are told by
-/// identity, so links are seen through; pipes and devices are never in the way. ""
+/// file of one that is a bundle, or two options name one file, or there is a spec, or
+/// something other than JSON where JSON would go: no tool wrote that. Files are told
+/// by identity, so links are seen through; pipes and devices are never in the way. ""
 /// when all may be written.
 std::string writesOver(const std::vector<OutputFile> &outputs,
                        const std::vector<std::string> &inputs);

@@ -2,10 +2,13 @@
 
 #include "lib/Bundle/ManifestWords.h"
 #include "lib/Bundle/Timeline.h"
+#include "lib/Spec/Ast.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -91,6 +94,19 @@ static constexpr int64_t kMost = int64_t(1) << 62;
 
 static std::string readText(const Node &node) { return node.text(); }
 
+/// A type that a spec has or a kernel stores.
+static std::string readDtype(const Node &node) {
+  using attn::spec::DType;
+  std::vector<std::string> known;
+  for (DType type : {DType::F16, DType::BF16, DType::F32, DType::I32, DType::I64,
+                     DType::I1})
+    known.push_back(attn::spec::spelling(type));
+  std::string dtype = node.text();
+  if (std::find(known.begin(), known.end(), dtype) == known.end())
+    node.fail(fmt::format("'{}' is none of {}", dtype, fmt::join(known, ", ")));
+  return dtype;
+}
+
 static Axis readAxis(const Node &node) {
   Axis axis;
   axis.name = node.at("name").text();
@@ -106,7 +122,7 @@ static Axis readAxis(const Node &node) {
 static Tensor readTensor(const Node &node) {
   Tensor tensor;
   tensor.name = node.at("name").text();
-  tensor.dtype = node.at("dtype").text();
+  tensor.dtype = readDtype(node.at("dtype"));
   tensor.axes = node.at("axes").list(readText);
   std::string role = node.at("role").text();
   if (role == spelling(Role::Input))
@@ -318,7 +334,7 @@ static Program readProgram(const Node &node) {
   program.axes = node.at("axes").list(readAxis);
   program.tensors = node.at("tensors").list(readTensor);
   program.scalars = node.at("scalars").list([](const Node &entry) {
-    return Scalar{entry.at("name").text(), entry.at("dtype").text()};
+    return Scalar{entry.at("name").text(), readDtype(entry.at("dtype"))};
   });
   program.levels = node.at("levels").list(
       [](const Node &entry) { return readLevel(entry, /*inner=*/false); });
@@ -349,6 +365,8 @@ Manifest attn::bundle::fromJson(const std::string &text) {
   top.at("binds").members([&](const std::string &axis, const Node &length) {
     manifest.binds[axis] = length.integer(INT64_MIN, INT64_MAX);
   });
+  if (auto hash = top.find("specHash"))
+    manifest.specHash = hash->text();
   manifest.programs = top.at("programs").list(readProgram);
   return manifest;
 }

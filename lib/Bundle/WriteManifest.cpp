@@ -138,5 +138,7 @@ std::string attn::bundle::toJson(const Manifest &manifest) {
          {"assembler", manifest.assembler},
          {"binds", binds},
          {"programs", writeAll(manifest.programs)}};
+  if (!manifest.specHash.empty())
+    j["specHash"] = manifest.specHash;
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

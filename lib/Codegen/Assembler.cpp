@@ -3,7 +3,9 @@
 #include "lib/Codegen/Assembler.h"
 
 #include "lib/Bundle/ScratchFolder.h"
+#include "lib/Target/Targets.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -196,12 +198,14 @@ static bool assembleWithPtxas(const std::string &ptx, const std::string &arch,
   llvm::StringRef arguments[] = {program, archOption, "-O3", "-v", "-o", out, in};
   std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log),
                                                 llvm::StringRef(log)};
-  int status =
-      llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
+  int status = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
+                                         0, 0, &why);
   if (auto text = llvm::MemoryBuffer::getFile(log))
     result.log = (*text)->getBuffer().str();
   if (status != 0) {
-    result.error = result.log.substr(0, 400);
+    result.error = !result.log.empty() ? result.log.substr(0, 400)
+                   : !why.empty()      ? why
+                                       : "exit status " + std::to_string(status);
     return true;
   }
   if (auto bytes = llvm::MemoryBuffer::getFile(out))
@@ -232,4 +236,22 @@ AssemblyResult attn::assemble(const std::string &ptx, const std::string &arch) {
     result.serialised = parseSerialisation(result.log);
   }
   return result;
+}
+
+std::string attn::checkAssembler(const std::string &arch) {
+  const std::string probe = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                            ".visible .entry probe() { ret; }\n";
+  AssemblyResult asked = assemble(probe, arch);
+  if (!asked.available || asked.error.empty())
+    return "";
+  std::vector<std::string> known;
+  for (const std::string &name : target::archNames())
+    if (assemble(probe, name).error.empty())
+      known.push_back(name);
+  if (!known.empty())
+    return arch + " is unknown to " + asked.assembler + "; it knows " +
+           llvm::join(known, ", ");
+  return asked.assembler + " does not work here: " +
+         llvm::StringRef(asked.error).split('\n').first.str() +
+         "; use none for PTX only";
 }

@@ -26,6 +26,10 @@ struct AssemblyResult {
 /// "sm_90". ATTN_PTXAS names another ptxas and is preferred.
 AssemblyResult assemble(const std::string &ptx, const std::string &arch);
 
+/// Why assemble() here makes no code for `arch`, with the names it takes; "" when it
+/// does, or when there is no assembler.
+std::string checkAssembler(const std::string &arch);
+
 /// Lines of an assembler's log that report serialised wgmma: C7510 to C7520
 /// except C7519, which injects one instruction and costs nothing.
 std::vector<std::string> parseSerialisation(const std::string &log);

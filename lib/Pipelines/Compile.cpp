@@ -2,6 +2,7 @@
 
 #include "lib/Pipelines/Compile.h"
 
+#include "lib/Bundle/Open.h"
 #include "lib/Bundle/Signature.h"
 #include "lib/Codegen/Assembler.h"
 #include "lib/Codegen/Cpu/CompileCpu.h"
@@ -99,43 +100,6 @@ FailureOr<std::string> attn::printCode(ModuleOp lowered, Stage stage,
 //===----------------------------------------------------------------------===//
 // Manifest entries from tile programs
 //===----------------------------------------------------------------------===//
-
-bundle::Program attn::describeProgram(const spec::Kernel &kernel) {
-  bundle::Program program;
-  program.name = kernel.name;
-  auto names = [&](const std::vector<int> &axes) {
-    std::vector<std::string> list;
-    for (int axis : axes)
-      list.push_back(kernel.axes[axis].name);
-    return list;
-  };
-  for (const spec::Axis &axis : kernel.axes) {
-    bundle::Axis entry;
-    entry.name = axis.name;
-    if (axis.extent.value_or(0) > 0)
-      entry.extent = axis.extent;
-    if (axis.group >= 0) {
-      entry.group = kernel.axes[axis.group].name;
-      entry.inner = kernel.axes[axis.inner].name;
-    }
-    program.axes.push_back(entry);
-  }
-  for (const spec::Argument &argument : kernel.arguments) {
-    if (argument.scalar)
-      program.scalars.push_back(
-          {argument.name, spec::spelling(argument.type.dtype)});
-    else
-      program.tensors.push_back({argument.name,
-                                 spec::spelling(argument.type.dtype),
-                                 names(argument.type.axes),
-                                 bundle::Role::Input, 1});
-  }
-  for (const spec::Result &result : kernel.results)
-    program.tensors.push_back({result.name, spec::spelling(result.type.dtype),
-                               names(result.type.axes), bundle::Role::Output,
-                               1});
-  return program;
-}
 
 static std::string stringField(DictionaryAttr dictionary, llvm::StringRef name) {
   auto value = dictionary.getAs<StringAttr>(name);
@@ -312,7 +276,7 @@ compileOnce(MLIRContext &context, const spec::Module &source,
     std::unique_ptr<llvm::Module> code = translateForCpu(*module, llvmContext);
     if (!code)
       return failure();
-    addSignatures(*code, describeProgram(kernel), result.level);
+    addSignatures(*code, bundle::describeProgram(kernel), result.level);
     FailureOr<std::string> library = linkSharedObject(*module, *code);
     if (failed(library))
       return failure();

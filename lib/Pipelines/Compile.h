@@ -50,9 +50,6 @@ mlir::FailureOr<CompiledLevel> compileLevel(mlir::MLIRContext &context,
                                             const spec::Kernel &kernel,
                                             const CompileOptions &options);
 
-/// The part of the manifest that the spec alone decides.
-bundle::Program describeProgram(const spec::Kernel &kernel);
-
 /// Dialects that passes may load, for a context.
 void registerAllAttnDialects(mlir::DialectRegistry &registry);
 

@@ -125,14 +125,14 @@ public:
   void *allocate(int64_t bytes) override {
     // Linux promises memory it does not have; ask what is really free.
     if (bytes > freeBytes())
-      throw LaunchError(fmt::format(
+      throw TooLargeError(fmt::format(
           "{:.2f} GiB of memory are needed, {:.2f} GiB are free; bind smaller "
           "lengths",
           double(bytes) / (1 << 30), double(freeBytes()) / (1 << 30)));
     size_t rounded = (size_t(bytes) + 255) / 256 * 256;
     void *data = std::aligned_alloc(256, rounded ? rounded : 256);
     if (!data)
-      throw LaunchError(fmt::format("cannot allocate {} bytes; bind smaller "
+      throw TooLargeError(fmt::format("cannot allocate {} bytes; bind smaller "
                                     "lengths",
                                     bytes));
     return data;

@@ -192,7 +192,7 @@ public:
     size_t wanted = size_t(std::max<int64_t>(bytes, 256));
     cuda::Result result = driver.allocate(&pointer, wanted);
     if (result == cuda::kOutOfMemory)
-      throw LaunchError(fmt::format(
+      throw TooLargeError(fmt::format(
           "{:.2f} GiB of device memory are needed, {:.2f} GiB are free; bind "
           "smaller lengths",
           double(bytes) / (1 << 30), double(freeBytes()) / (1 << 30)));

@@ -28,6 +28,13 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// A launch for which there is too little memory, or whose grid or tensors are larger
+/// than can be: other lengths can be launched.
+class TooLargeError : public LaunchError {
+public:
+  using LaunchError::LaunchError;
+};
+
 /// The device, its driver or its code failed.
 class DeviceError : public std::runtime_error {
 public:

@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -24,7 +26,7 @@ Temporaries::Temporaries(Device &device, const bundle::Level &level,
     total += denseBytes(tensor, lengths);
   int64_t free = device.freeBytes();
   if (total > free)
-    throw LaunchError(fmt::format(
+    throw TooLargeError(fmt::format(
         "level {} needs {:.2f} GiB for intermediate tensors, {:.2f} GiB are "
         "free; bind smaller lengths or use level flash, which needs none",
         level.name, double(total) / (1 << 30), double(free) / (1 << 30)));
@@ -41,8 +43,14 @@ static uint64_t encodeScalar(const bundle::Scalar &scalar,
   double real =
       whole ? double(std::get<int64_t>(value)) : std::get<double>(value);
   uint64_t slot = 0;
+  auto doesNotFit = [&](const auto &number) {
+    return LaunchError(fmt::format("scalar {} is {}, its value {} does not fit",
+                                   scalar.name, scalar.dtype, number));
+  };
   if (scalar.dtype == "f32") {
     float f = float(real);
+    if (std::isinf(f) && !std::isinf(real))
+      throw doesNotFit(real);
     std::memcpy(&slot, &f, sizeof f);
     return slot;
   }
@@ -65,8 +73,7 @@ static uint64_t encodeScalar(const bundle::Scalar &scalar,
   bool fits = scalar.dtype == "i1" ? number == 0 || number == 1
                                    : number >= INT32_MIN && number <= INT32_MAX;
   if (!fits)
-    throw LaunchError(fmt::format("scalar {} is {}, its value {} does not fit",
-                                  scalar.name, scalar.dtype, number));
+    throw doesNotFit(number);
   if (scalar.dtype == "i32")
     return uint32_t(int32_t(number));
   if (scalar.dtype == "i1")
@@ -74,6 +81,23 @@ static uint64_t encodeScalar(const bundle::Scalar &scalar,
   throw LaunchError(fmt::format("scalar {} has dtype '{}', which this runner "
                                 "does not know",
                                 scalar.name, scalar.dtype));
+}
+
+ScalarValue attn::runtime::readScalar(const bundle::Scalar &scalar,
+                                      const std::string &text) {
+  const char *first = text.data(), *last = text.data() + text.size();
+  int64_t number = 0;
+  auto [stop, error] = std::from_chars(first, last, number);
+  ScalarValue value = number;
+  if (error != std::errc() || stop != last) {
+    char *end = nullptr;
+    value = std::strtod(text.c_str(), &end);
+    if (text.empty() || end != text.c_str() + text.size())
+      throw LaunchError(fmt::format("scalar {} has value '{}'; give a number",
+                                    scalar.name, text));
+  }
+  encodeScalar(scalar, value); // Throws what does not fit.
+  return value;
 }
 
 /// Two elements of an output must never share memory: taken from the smallest

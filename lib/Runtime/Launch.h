@@ -36,6 +36,10 @@ Lengths resolveLengths(const bundle::Program &program, const Lengths &given);
 /// A scalar argument's value; an integer is taken for a float dtype as well.
 using ScalarValue = std::variant<int64_t, double>;
 
+/// The value that `text` writes for a scalar argument: whole numbers are exact. Throws
+/// LaunchError on what is no number or does not fit the scalar's dtype.
+ScalarValue readScalar(const bundle::Scalar &scalar, const std::string &text);
+
 /// A caller's tensor. `strides` in elements, one an axis in the tensor's order,
 /// the last 1; empty means dense.
 struct TensorRef {

@@ -160,7 +160,7 @@ static int64_t lengthOf(const std::string &axis, const Lengths &lengths) {
 static int64_t product(int64_t a, int64_t b, const std::string &tensor) {
   int64_t result;
   if (__builtin_mul_overflow(a, b, &result) || result > int64_t(1) << 58)
-    throw LaunchError(fmt::format(
+    throw TooLargeError(fmt::format(
         "tensor {} would have more than 2^58 elements; bind smaller lengths",
         tensor));
   return result;
@@ -213,7 +213,7 @@ int64_t attn::runtime::gridBlocks(const bundle::Kernel &kernel,
       blocks = INT64_MAX;
   }
   if (blocks > kMaxBlocks)
-    throw LaunchError(fmt::format(
+    throw TooLargeError(fmt::format(
         "kernel {} needs a grid of {:.3g} blocks, the most is 2^31 - 1; bind "
         "smaller lengths or split the batch over several launches",
         kernel.symbol, estimate));

@@ -119,3 +119,13 @@ std::string attn::target::checkArch(const std::string &arch) {
     return fmt::format("{} is too old, the oldest target is sm_80", arch);
   return "";
 }
+
+const std::vector<std::string> &attn::target::archNames() {
+  // PTX ISA 9.0, the table of target architectures.
+  static const std::vector<std::string> names = {
+      "sm_80",  "sm_86",   "sm_87",   "sm_88",  "sm_89",   "sm_90",   "sm_90a",
+      "sm_100", "sm_100a", "sm_100f", "sm_103", "sm_103a", "sm_103f", "sm_110",
+      "sm_110a", "sm_110f", "sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a",
+      "sm_121f"};
+  return names;
+}

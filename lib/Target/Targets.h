@@ -46,8 +46,12 @@ std::string timelineTargets();
 bool runsOn(const std::string &name, int capability, std::string &why);
 
 /// Why `arch` is no name of a GPU that cubins are made for ("sm_80", "sm_90a"); ""
-/// when it is one. Whether this assembler knows it, only the assembler can tell.
+/// when it is one. Whether this assembler knows it, only the assembler can tell
+/// (lib/Codegen/Assembler.h).
 std::string checkArch(const std::string &arch);
+/// The names of GPUs made so far that run some target's code, for messages. A newer
+/// one is no error: assemblers know more names than this build.
+const std::vector<std::string> &archNames();
 
 } // namespace attn::target
 

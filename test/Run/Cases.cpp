@@ -2,10 +2,13 @@
 
 #include "test/Run/Cases.h"
 
+#include "lib/Runtime/Launch.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <random>
 
@@ -109,6 +112,14 @@ private:
         length = whole(name, bound->second);
     completeNests(c.lengths);
     shrink(c.lengths);
+    for (const spec::Axis &axis : kernel.axes)
+      if (auto bound = options.binds.find(axis.name);
+          bound != options.binds.end() &&
+          whole(axis.name, bound->second) != c.lengths.at(axis.name))
+        throw InputError(fmt::format(
+            "--bind: {0} is {1} times {2}; bind {1} and {2}, from which it follows",
+            axis.name, kernel.axes[size_t(axis.group)].name,
+            kernel.axes[size_t(axis.inner)].name));
     for (const spec::Argument &argument : kernel.arguments)
       if (argument.scalar)
         c.scalars[argument.name] = scalar(argument, m, n);
@@ -196,10 +207,14 @@ private:
   }
 
   static int64_t whole(const std::string &name, const std::string &text) {
-    char *end = nullptr;
-    long long value = std::strtoll(text.c_str(), &end, 10);
-    if (text.empty() || *end || value < 0)
-      throw InputError(fmt::format("--bind {}={} is not a length", name, text));
+    int64_t value = 0;
+    const char *last = text.data() + text.size();
+    auto [stop, error] = std::from_chars(text.data(), last, value);
+    if (error != std::errc() || stop != last || value < 0 ||
+        value > runtime::kMaxLength)
+      throw InputError(fmt::format("--bind {}={}: a length is a whole number from 0 to "
+                                   "2^30",
+                                   name, text));
     return value;
   }
 
@@ -209,13 +224,19 @@ private:
     bool real = spec::isFloat(argument.type.dtype);
     if (auto bound = options.binds.find(argument.name);
         bound != options.binds.end()) {
-      char *end = nullptr;
-      double value = std::strtod(bound->second.c_str(), &end);
-      if (bound->second.empty() || *end)
-        throw InputError(fmt::format("--bind {}={} is not a number",
-                                     argument.name, bound->second));
-      return real ? reference::ScalarValue(value)
-                  : reference::ScalarValue(int64_t(value));
+      reference::ScalarValue value;
+      try {
+        value = runtime::readScalar(
+            {argument.name, spec::spelling(argument.type.dtype)}, bound->second);
+      } catch (const runtime::LaunchError &error) {
+        throw InputError(fmt::format("--bind: {}", error.what()));
+      }
+      // Of the kind that the reference's arithmetic has for the type.
+      if (const int64_t *whole = std::get_if<int64_t>(&value); whole && real)
+        return double(*whole);
+      if (const double *number = std::get_if<double>(&value); number && !real)
+        return int64_t(*number);
+      return value;
     }
     if (real)
       return std::vector<double>{1, 0.5, -2, 30, 1e-3}[draw % 5];

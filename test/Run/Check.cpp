@@ -24,12 +24,14 @@ Expected::Expected(const spec::Kernel &kernel, const Case &c)
       lengths(reference::axisLengths(kernel, c.lengths)),
       inputs(makeInputs(kernel, lengths, c)) {}
 
-const reference::Evaluation &Expected::results(bool tf32) {
+const reference::Evaluation &Expected::results(bool tf32,
+                                               std::function<void(double)> progress) {
   std::optional<reference::Evaluation> &evaluation = evaluations[tf32];
   if (!evaluation) {
     reference::Options options;
     options.seed = theCase.seed;
     options.tf32 = tf32;
+    options.progress = std::move(progress);
     int64_t elements = 1;
     for (int64_t length : reference::shapeOf(kernel.results[0].type, lengths))
       elements *= length;
@@ -41,7 +43,7 @@ const reference::Evaluation &Expected::results(bool tf32) {
   return *evaluation;
 }
 
-static bool usesTf32(const bundle::Level &level) {
+bool attn::check::usesTf32(const bundle::Level &level) {
   return std::any_of(level.kernels.begin(), level.kernels.end(),
                      [](const bundle::Kernel &kernel) {
                        return kernel.prediction.tensorUnit.find("tf32") !=
@@ -291,6 +293,7 @@ Outcome attn::check::checkLevel(runtime::Device &device,
     runner.emplace(device, program, level, code, expected);
   } catch (const runtime::LaunchError &error) {
     outcome.cannotRun = error.what();
+    outcome.tooLarge = dynamic_cast<const runtime::TooLargeError *>(&error);
     return outcome;
   }
   Outputs outputs = runner->launch(0xff);

@@ -6,6 +6,7 @@
 #include "test/Run/Guarded.h"
 #include "test/Run/Memory.h"
 
+#include <functional>
 #include <optional>
 
 namespace attn::check {
@@ -19,7 +20,9 @@ public:
   const spec::Kernel &kernel;
   reference::AxisLengths lengths;
   reference::Inputs inputs;
-  const reference::Evaluation &results(bool tf32);
+  /// Evaluated at the first call; `progress` is told the share that is done.
+  const reference::Evaluation &results(bool tf32,
+                                       std::function<void(double)> progress = {});
 
 private:
   std::optional<reference::Evaluation> evaluations[2];
@@ -28,6 +31,7 @@ private:
 struct Outcome {
   std::string failure;   ///< Empty when all is well.
   std::string cannotRun; ///< The launch was refused, with the reason.
+  bool tooLarge = false; ///< Because it is too large for this machine.
   double worstRatio = 0; ///< Largest error over its tolerance.
   std::optional<ExtraMemory> memory; ///< When asked for.
 };
@@ -37,6 +41,9 @@ struct RunOptions {
   int repeats = 1; ///< Launches that must agree bit by bit with the first.
   bool memory = false; ///< Measure what a launch needs besides its arguments.
 };
+
+/// Whether the reference must round as the level's kernels do.
+bool usesTf32(const bundle::Level &level);
 
 /// Runs a level three times on a case, between guards and over poisoned memory:
 /// the second time everything the kernels do not own holds other bits, the

@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Bundle/Open.h"
 #include "lib/Bundle/Outputs.h"
 #include "lib/Runtime/BundleError.h"
 #include "lib/Spec/Diagnostics.h"
 #include "lib/Target/Targets.h"
 #include "test/Run/Check.h"
+#include "tools/Progress.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -22,7 +24,6 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
-#include <unistd.h>
 
 using namespace attn;
 using namespace attn::check;
@@ -76,8 +77,8 @@ double now() {
 
 class Checker {
 public:
-  Checker(const Options &options, runtime::Device &device)
-      : options(options), device(device), started(now()) {}
+  Checker(const Options &options, runtime::Device &device, Progress &progress)
+      : options(options), device(device), progress(progress), started(now()) {}
 
   void bundle(const std::string &folder) {
     std::error_code error;
@@ -91,41 +92,10 @@ public:
       throw UsageError(fmt::format("'{0}' is no bundle: it has no manifest.json; make "
                                    "one with attnc SPEC -o DIR",
                                    folder));
-    bundle::Manifest manifest =
-        bundle::fromJson(bundle::readFile(folder + "/manifest.json"));
-    spec::ParseResult parsed =
-        spec::parse(folder + "/spec.attn",
-                    bundle::readFile(folder + "/spec.attn"), manifest.binds);
-    if (!parsed.ok())
-      throw UsageError(fmt::format("the spec of bundle {} is broken: {}",
-                                   folder, spec::printable(parsed.diagnostics.front().message)));
-    findNames(folder, manifest);
-    for (const bundle::Program &program : manifest.programs) {
-      const spec::Kernel *kernel = nullptr;
-      for (const spec::Kernel &k : parsed.module.kernels)
-        if (k.name == program.name)
-          kernel = &k;
-      if (!kernel)
-        throw UsageError(fmt::format("bundle {} has program {}, its spec does "
-                                     "not; make it again with attnc",
-                                     folder, program.name));
-      // By name alone: a spec that means something else is what checks find.
-      for (const bundle::Tensor &tensor : program.tensors)
-        if (tensor.role == bundle::Role::Input &&
-            std::none_of(kernel->arguments.begin(), kernel->arguments.end(),
-                         [&](const spec::Argument &argument) {
-                           return !argument.scalar && argument.name == tensor.name;
-                         }))
-          throw UsageError(fmt::format("bundle {}: program {} has a tensor {}, its "
-                                       "spec does not; make it again with attnc",
-                                       folder, program.name, tensor.name));
-      for (const bundle::Axis &axis : program.axes)
-        if (kernel->findAxis(axis.name) < 0)
-          throw UsageError(fmt::format("bundle {}: program {} has an axis {}, its "
-                                       "spec does not; make it again with attnc",
-                                       folder, program.name, axis.name));
-      this->program(folder, *kernel, program);
-    }
+    bundle::Opened opened = bundle::open(folder);
+    findNames(folder, opened.manifest);
+    for (const bundle::Program &program : opened.manifest.programs)
+      this->program(folder, opened.kernelOf(program), program);
   }
 
   /// The last line, and the exit code.
@@ -139,14 +109,17 @@ public:
           options.seconds);
     if (!options.json.empty())
       bundle::writeFileAtomically(options.json, json());
-    if (passed + failures.size() == 0)
-      fmt::print("attn-check: nothing was checked: {}\n",
-                 skippedWhy.empty() ? "no level matches" : skippedWhy);
+    if (passed + failures.size() == 0) {
+      std::fflush(stdout);
+      fmt::print(stderr, "attn-check: nothing was checked: {}\n",
+                 refused              ? "every launch was refused"
+                 : skippedWhy.empty() ? "no level matches"
+                                      : skippedWhy);
+      return 2;
+    }
     fmt::print("attn-check: {} passed, {} failed\n", passed, failures.size());
     std::fflush(stdout);
-    if (!failures.empty())
-      return 1;
-    return passed == 0 ? 2 : 0;
+    return failures.empty() ? 0 : 1;
   }
 
 private:
@@ -213,15 +186,23 @@ private:
     worst = 0;
     int64_t checks = 0;
     std::vector<Case> cases = makeCases(kernel, options.cases);
+    for (const Case &each : cases) // What --bind gives, or the grid, must be lengths.
+      runtime::resolveLengths(program, each.lengths);
+    progress.step(program.name);
     for (size_t i = 0; i < cases.size() && !timeIsUp(); ++i) {
+      std::string which = fmt::format("case {} of {}", i + 1, cases.size());
+      progress.part(which + ", making inputs");
       Expected expected(kernel, cases[i]);
       for (const LoadedLevel &loaded : levels) {
-        progress(fmt::format("{}: case {} of {}, {}", program.name, i + 1,
-                             cases.size(), loaded.level->name));
+        std::string level = fmt::format("{}, {}", which, loaded.level->name);
+        progress.part(level + ": the reference");
+        expected.results(usesTf32(*loaded.level),
+                         [&](double share) { progress.done(share); });
+        progress.part(level);
         checks += one(folder, program, loaded, expected);
       }
     }
-    progress("");
+    progress.step("");
     fmt::print("{:<40} {} levels, {} checks, {} (worst error {:.2f} of what is "
                "allowed, {:.1f} s)\n",
                folder, levels.size(), checks,
@@ -241,7 +222,7 @@ private:
     std::string &what = outcome.failure;
     if (!outcome.cannotRun.empty()) {
       // Too little memory for an unfused level's score matrix is no fault.
-      if (outcome.cannotRun.find("GiB") != std::string::npos) {
+      if (outcome.tooLarge) {
         if (!refused++)
           firstRefusal = outcome.cannotRun;
         return false;
@@ -250,7 +231,7 @@ private:
     }
     worst = std::max(worst, outcome.worstRatio);
     if (outcome.memory) {
-      progress("");
+      progress.makeRoom();
       fmt::print("{} {}: {} bytes besides arguments and results (temporaries "
                  "{}, rise while it ran {}) -- {}\n",
                  program.name, loaded.level->name, outcome.memory->total(),
@@ -263,7 +244,7 @@ private:
       ++passed;
       return true;
     }
-    progress("");
+    progress.makeRoom();
     Failure failure{folder,
                     program.name,
                     loaded.level->name,
@@ -283,14 +264,6 @@ private:
     if (options.seconds > 0 && now() - started > options.seconds)
       stopped = true;
     return stopped;
-  }
-
-  /// A line that the next one replaces; a person's eyes only.
-  static void progress(const std::string &text) {
-    if (!isatty(STDERR_FILENO))
-      return;
-    fmt::print(stderr, "\r\033[K{}", text);
-    std::fflush(stderr);
   }
 
   std::string json() const {
@@ -313,6 +286,7 @@ private:
 
   const Options &options;
   runtime::Device &device;
+  Progress &progress;
   double started;
   double worst = 0;
   size_t passed = 0, refused = 0;
@@ -333,7 +307,7 @@ static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   return cuda ? runtime::openCuda() : runtime::openCpu(options.threads);
 }
 
-static int run(Options &options) {
+static int run(Options &options, Progress &progress) {
   if (!options.targetName.empty() && !target::findTarget(options.targetName)) {
     std::vector<std::string> known = target::targetNames();
     throw UsageError(fmt::format("--target: '{}' is unknown{}; known are {}",
@@ -343,7 +317,7 @@ static int run(Options &options) {
   }
   if (!options.json.empty())
     if (std::string why =
-            bundle::writesOver({{"--json", options.json}}, options.bundles);
+            bundle::writesOver({{"--json", options.json, true}}, options.bundles);
         !why.empty())
       throw UsageError(why);
   if (!options.input.empty()) {
@@ -369,7 +343,7 @@ static int run(Options &options) {
     }
   std::unique_ptr<runtime::Device> device = openDevice(options);
   fmt::print("attn-check on {}\n", device->info().name);
-  Checker checker(options, *device);
+  Checker checker(options, *device, progress);
   for (const std::string &folder : options.bundles)
     checker.bundle(folder);
   return checker.finish();
@@ -429,22 +403,24 @@ int main(int argc, char **argv) {
                std::strerror(errno));
     return 2;
   }
+  Progress progress("attn-check");
+  auto fail = [&](const std::string &why, int code) {
+    progress.step("");
+    fmt::print(stderr, "attn-check: {}\n", why);
+    return code;
+  };
   try {
-    int code = run(options);
+    int code = run(options, progress);
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
       throw UsageError("cannot write the output; is the disk full?");
     return code;
   } catch (const std::bad_alloc &) {
-    fmt::print(stderr, "attn-check: too little memory for tensors of this size\n");
-    return 2;
+    return fail("too little memory for tensors of this size", 2);
   } catch (const runtime::BundleError &error) {
-    fmt::print(stderr, "attn-check: {}\n", error.what());
-    return 2;
+    return fail(error.what(), 2);
   } catch (const runtime::DeviceError &error) {
-    fmt::print(stderr, "attn-check: {}\n", error.what());
-    return 3;
+    return fail(error.what(), 3);
   } catch (const std::exception &error) {
-    fmt::print(stderr, "attn-check: {}\n", error.what());
-    return 2;
+    return fail(error.what(), 2);
   }
 }

@@ -66,8 +66,8 @@ TEST(BenchBinds, ScalarsComeFromTheCallerOrTheDefaults) {
   RunBinds binds = resolveBinds(program(), {{"window", "-2"}}, {});
   EXPECT_EQ(std::get<int64_t>(binds.scalars.at("window")), -2);
   EXPECT_EQ(binds.shown.at("window"), "-2");
-  binds = resolveBinds(program(), {}, {{"window", "0.5"}});
-  EXPECT_EQ(std::get<double>(binds.scalars.at("window")), 0.5);
+  binds = resolveBinds(program(), {}, {{"window", "64"}});
+  EXPECT_EQ(std::get<int64_t>(binds.scalars.at("window")), 64);
 }
 
 TEST(BenchBinds, WrongNamesAndValuesAreExplained) {
@@ -77,6 +77,8 @@ TEST(BenchBinds, WrongNamesAndValuesAreExplained) {
                                    "'N'; it has B, D, G, Hkv, Hq, M, window");
   EXPECT_EQ(errorOf({{"window", "many"}}),
             "scalar window has value 'many'; give a number");
+  EXPECT_EQ(errorOf({{"window", "0.5"}}),
+            "scalar window is i32, its value 0.5 is not whole; give an integer");
   EXPECT_EQ(errorOf({{"M", "1e3"}}), "axis M has length '1e3'; a length is a "
                                      "whole number of at most 2^30");
   EXPECT_NE(errorOf({{"Hq", "7"}, {"Hkv", "2"}, {"window", "1"}})

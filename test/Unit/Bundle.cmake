@@ -12,3 +12,6 @@ else()
   message(STATUS "cuda.h not found: the launcher header's compile test is off")
 endif()
 gtest_discover_tests(BundleTest)
+# Tests of one process share what the first of them made: signal handlers, threads.
+add_test(NAME BundleTestInOneProcess
+  COMMAND BundleTest "--gtest_filter=*Scratch*:*Interrupt*")

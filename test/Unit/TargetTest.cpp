@@ -91,6 +91,8 @@ TEST(Targets, AnArchitectureToAssembleForIsOneOrToldWhyNot) {
   for (const char *arch : {"sm_banana", "banana", "", "sm_", "sm_9", "sm_90x", "sm_1234",
                            "90", "SM_90", "sm_90 ", "compute_90"})
     EXPECT_NE(checkArch(arch).find("is no GPU; write sm_"), std::string::npos) << arch;
+  for (const std::string &arch : archNames())
+    EXPECT_EQ(checkArch(arch), "") << arch;
   EXPECT_EQ(checkArch("sm_75"), "sm_75 is too old, the oldest target is sm_80");
 }
 } // namespace

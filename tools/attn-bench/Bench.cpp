@@ -54,7 +54,7 @@ private:
     r.program = input.program.name;
     r.target = input.target;
     r.device = device.info().name;
-    r.compiler = input.manifest.compiler;
+    r.compiler = input.opened.manifest.compiler;
     r.binds = binds.shown;
     r.lengths = binds.lengths;
     r.gpu = gpu;

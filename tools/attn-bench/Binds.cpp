@@ -78,18 +78,6 @@ static int64_t parseLength(const std::string &axis, const std::string &text) {
                   axis, text));
 }
 
-static runtime::ScalarValue parseScalar(const std::string &name,
-                                        const std::string &text) {
-  if (auto value = parseInteger(text))
-    return *value;
-  char *end = nullptr;
-  double real = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == 0)
-    return real;
-  throw InputError(
-      fmt::format("scalar {} has value '{}'; give a number", name, text));
-}
-
 /// A length for an axis that nobody bound, by what its name usually means.
 static int64_t usualLength(const std::string &axis) {
   switch (axis[0]) {
@@ -149,11 +137,12 @@ static void addUsualLengths(const bundle::Program &program,
 
 RunBinds attn::bench::resolveBinds(const bundle::Program &program,
                                    const Binds &given, const Binds &defaults) {
-  std::set<std::string> axes, scalars;
+  std::set<std::string> axes;
+  std::map<std::string, bundle::Scalar> scalars;
   for (const bundle::Axis &axis : program.axes)
     axes.insert(axis.name);
   for (const bundle::Scalar &scalar : program.scalars)
-    scalars.insert(scalar.name);
+    scalars[scalar.name] = scalar;
 
   RunBinds result;
   runtime::Lengths lengths;
@@ -161,10 +150,11 @@ RunBinds attn::bench::resolveBinds(const bundle::Program &program,
     if (axes.count(name)) {
       lengths[name] = parseLength(name, value);
     } else if (scalars.count(name)) {
-      result.scalars[name] = parseScalar(name, value);
+      result.scalars[name] = runtime::readScalar(scalars.at(name), value);
     } else {
       std::set<std::string> all = axes;
-      all.insert(scalars.begin(), scalars.end());
+      for (const bundle::Scalar &scalar : program.scalars)
+        all.insert(scalar.name);
       throw InputError(fmt::format("--bind: program {} has no axis or scalar "
                                    "'{}'; it has {}",
                                    program.name, name, fmt::join(all, ", ")));
@@ -177,7 +167,7 @@ RunBinds attn::bench::resolveBinds(const bundle::Program &program,
     if (axes.count(name) && isOpen(program, name, lengths))
       lengths[name] = parseLength(name, value);
     else if (scalars.count(name) && !result.scalars.count(name))
-      result.scalars[name] = parseScalar(name, value);
+      result.scalars[name] = runtime::readScalar(scalars.at(name), value);
   }
   addUsualLengths(program, lengths);
   result.lengths = runtime::resolveLengths(program, lengths);

@@ -114,7 +114,7 @@ static void checkTimeline(const Options &options, const Input &input) {
                                  fmt::join(names, ", "), input.target,
                                  target::timelineTargets()));
   std::vector<std::string> binds;
-  for (const auto &[axis, length] : input.manifest.binds)
+  for (const auto &[axis, length] : input.opened.manifest.binds)
     binds.push_back(fmt::format("{}={}", axis, length));
   throw InputError(fmt::format(
       "--timeline: the bundle {} has no kernels that record their phases (levels "
@@ -125,7 +125,7 @@ static void checkTimeline(const Options &options, const Input &input) {
 
 static void chooseProgram(const Options &options, Input &input) {
   std::vector<std::string> names;
-  for (const bundle::Program &program : input.manifest.programs)
+  for (const bundle::Program &program : input.opened.manifest.programs)
     names.push_back(program.name);
   if (names.empty())
     throw InputError(fmt::format("bundle {} holds no program", input.folder));
@@ -139,7 +139,7 @@ static void chooseProgram(const Options &options, Input &input) {
     throw InputError(fmt::format("{} holds no program {}; it has {}",
                                  options.input, wanted,
                                  fmt::join(names, ", ")));
-  input.program = input.manifest.programs[size_t(found - names.begin())];
+  input.program = input.opened.manifest.programs[size_t(found - names.begin())];
 }
 
 /// Picks the newest target in the bundle that the device runs, unless one is
@@ -193,23 +193,6 @@ static void chooseLevels(const Options &options, Input &input) {
       input.program.levels.push_back(std::move(level));
 }
 
-/// The bundle's own text, with every length its code is made for.
-static void readSpec(Input &input) {
-  spec::Binds binds(input.manifest.binds.begin(), input.manifest.binds.end());
-  for (const bundle::Axis &axis : input.program.axes)
-    if (axis.extent)
-      binds[axis.name] = *axis.extent;
-  input.spec = parseOrThrow(input.folder + "/spec.attn", binds);
-  for (const spec::Kernel &kernel : input.spec.module.kernels)
-    if (kernel.name == input.program.name)
-      input.kernel = &kernel;
-  if (!input.kernel)
-    throw InputError(
-        fmt::format("bundle {}: spec.attn does not define {}; make "
-                    "the bundle again with attnc",
-                    input.folder, input.program.name));
-}
-
 Input attn::bench::openInput(const Options &options, int capability) {
   Input input;
   std::error_code error;
@@ -234,8 +217,7 @@ Input attn::bench::openInput(const Options &options, int capability) {
     compileSpec(options, capability, input);
   }
   try {
-    input.manifest =
-        bundle::fromJson(bundle::readFile(input.folder + "/manifest.json"));
+    input.opened = bundle::open(input.folder);
   } catch (const std::runtime_error &failure) {
     throw InputError(failure.what());
   }
@@ -244,6 +226,6 @@ Input attn::bench::openInput(const Options &options, int capability) {
   chooseLevels(options, input);
   if (options.timeline)
     checkTimeline(options, input);
-  readSpec(input);
+  input.kernel = &input.opened.kernelOf(input.program);
   return input;
 }

@@ -2,9 +2,8 @@
 #ifndef ATTN_TOOLS_ATTN_BENCH_INPUT_H
 #define ATTN_TOOLS_ATTN_BENCH_INPUT_H
 
-#include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/Open.h"
 #include "lib/Bundle/ScratchFolder.h"
-#include "lib/Spec/Parse.h"
 #include "tools/attn-bench/Binds.h"
 #include "tools/attn-bench/Options.h"
 
@@ -16,10 +15,9 @@ namespace attn::bench {
 struct Input {
   std::unique_ptr<bundle::ScratchFolder> temporary; ///< When it was compiled here.
   std::string folder;
-  bundle::Manifest manifest;
+  bundle::Opened opened;
   bundle::Program program; ///< The chosen one, its levels of `target` only.
   std::string target;      ///< Of the levels' code.
-  spec::ParseResult spec;  ///< Of the bundle's own text, with its binds.
   const spec::Kernel *kernel = nullptr; ///< The program's meaning.
   Binds defaults;                       ///< From the README beside the spec.
 };

@@ -144,7 +144,7 @@ std::vector<Step> attn::bench::stepsOf(const Options &options,
         input.folder + "/spec.attn", "--attn", "--target=" + input.target,
         "--level=" + level.name, "--emit=" + stage};
     std::vector<std::string> binds;
-    for (const auto &[name, value] : input.manifest.binds)
+    for (const auto &[name, value] : input.opened.manifest.binds)
       binds.push_back(fmt::format("{}={}", name, value));
     if (!binds.empty())
       arguments.push_back(fmt::format("--bind={}", fmt::join(binds, ",")));

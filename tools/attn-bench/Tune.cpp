@@ -43,7 +43,7 @@ public:
     out.program = input.program.name;
     out.target = input.target;
     out.device = device.info().name;
-    out.compiler = input.manifest.compiler;
+    out.compiler = input.opened.manifest.compiler;
     out.date = today();
     gather();
     std::vector<Binds> sizes = options.sizes;

@@ -4,7 +4,7 @@
 
 #include "lib/Profile/Tune.h"
 #include "tools/attn-bench/Input.h"
-#include "tools/attn-bench/Progress.h"
+#include "tools/Progress.h"
 
 namespace attn::bench {
 

@@ -8,7 +8,7 @@
 #include "tools/attn-bench/Bench.h"
 #include "tools/attn-bench/Memory.h"
 #include "tools/attn-bench/Options.h"
-#include "tools/attn-bench/Progress.h"
+#include "tools/Progress.h"
 #include "tools/attn-bench/Report.h"
 #include "tools/attn-bench/Tune.h"
 
@@ -79,9 +79,9 @@ static void checkOutputs(const Options &options) {
     inputs = {options.input, readmeBeside(options.input)};
   std::vector<bundle::OutputFile> outputs;
   if (options.json && *options.json != "-")
-    outputs.push_back({"--json", *options.json});
+    outputs.push_back({"--json", *options.json, true});
   if (!options.trace.empty())
-    outputs.push_back({"--trace", options.trace});
+    outputs.push_back({"--trace", options.trace, true});
   if (!options.report.empty()) {
     if (bundle::sameFile(options.report, options.input))
       throw InputError(fmt::format("--report: '{}' is the bundle that this run reads; "
@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
   Options options;
   if (auto code = parseOptions(argc, argv, options))
     return *code;
-  Progress progress;
+  Progress progress("attn-bench");
   auto fail = [&](const std::string &why, int code) {
     progress.step("");
     fmt::print(stderr, "attn-bench: {}\n", why);

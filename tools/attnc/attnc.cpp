@@ -7,8 +7,10 @@
 
 #include "lib/Bundle/Launcher.h"
 #include "lib/Bundle/Manifest.h"
+#include "lib/Bundle/Open.h"
 #include "lib/Bundle/Outputs.h"
 #include "lib/Bundle/ScratchFolder.h"
+#include "lib/Codegen/Assembler.h"
 #include "lib/Import/Import.h"
 #include "lib/Pipelines/Overrides.h"
 #include "lib/Pipelines/Variants.h"
@@ -147,6 +149,16 @@ static std::string withOurFlags(std::string text) {
   return text;
 }
 
+/// What code for a target is assembled for, of the names that --cubin gives: code for
+/// one chip's own instructions assembles for that chip only.
+static std::vector<std::string> cubinsOf(const std::string &target,
+                                         const std::vector<std::string> &asked) {
+  const attn::target::CompileTarget *found = attn::target::findTarget(target);
+  if (found->isCpu() || asked.empty())
+    return {};
+  return found->exact ? std::vector<std::string>{target} : asked;
+}
+
 /// Whether a folder holds what attnc writes and nothing else: it is replaced as a
 /// whole, so another tool's manifest.json or a file put beside ours must not go.
 static bool holdsOnlyABundle(const std::string &folder) {
@@ -278,6 +290,10 @@ int main(int argc, char **argv) {
   for (const std::string &arch : archList)
     if (std::string wrong = attn::target::checkArch(arch); !wrong.empty())
       return fail("--cubin: " + wrong);
+  for (const std::string &target : targetList)
+    for (const std::string &arch : cubinsOf(target, archList))
+      if (std::string wrong = attn::checkAssembler(arch); !wrong.empty())
+        return fail("--cubin: " + wrong);
   attn::VariantRequest request = requestedSchedules();
   const std::string scheduleFlag = schedule.empty() ? "--schedules: " : "--schedule: ";
   for (const std::string &text : request.schedules)
@@ -325,10 +341,11 @@ int main(int argc, char **argv) {
   manifest.compiler =
       std::string("attn 0.1.0, LLVM ") + LLVM_VERSION_STRING;
   manifest.binds = binds;
+  manifest.specHash = attn::bundle::hashOfSpec(parsed.module.text);
   bool progress = !quiet && llvm::sys::Process::StandardErrIsDisplayed();
   try {
     for (const attn::spec::Kernel &kernel : parsed.module.kernels) {
-      attn::bundle::Program program = attn::describeProgram(kernel);
+      attn::bundle::Program program = attn::bundle::describeProgram(kernel);
       for (const std::string &target : targetList)
         for (const std::string &level : attn::levelsOf(target)) {
           if (!levelList.empty() && !llvm::is_contained(levelList, level))
@@ -339,10 +356,7 @@ int main(int argc, char **argv) {
           auto start = std::chrono::steady_clock::now();
           attn::CompileOptions options;
           options.pipeline = {level, target, tf32, "", timeline};
-          options.cubinArchs = archList;
-          // Code for one chip's own instructions assembles for that chip only.
-          if (!archList.empty() && attn::target::findTarget(target)->exact)
-            options.cubinArchs = {target};
+          options.cubinArchs = cubinsOf(target, archList);
           options.allowSpills = allowSpills;
           if (std::string why = unusable(request, parsed.module, kernel, context,
                                          options.pipeline);

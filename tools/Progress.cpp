@@ -1,27 +1,28 @@
 //===- Progress.cpp - what a run is doing, for who waits for it -----------===//
 
-#include "tools/attn-bench/Progress.h"
+#include "tools/Progress.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <unistd.h>
 
-using namespace attn::bench;
+using namespace attn;
 
 static constexpr const char *kClearLine = "\r\033[K";
 /// How often a terminal's line is drawn again.
 static constexpr std::chrono::milliseconds kRedraw{1000};
 
-Progress::Progress()
-    : Progress({isatty(STDERR_FILENO) == 1, Style().first, Style().again},
+Progress::Progress(const std::string &tool)
+    : Progress(tool, {isatty(STDERR_FILENO) == 1, Style().first, Style().again},
                [](const std::string &text) {
                  std::fputs(text.c_str(), stderr);
                  std::fflush(stderr);
                }) {}
 
-Progress::Progress(Style style, std::function<void(const std::string &)> write)
-    : style(style), write(std::move(write)), watcher([this] { watch(); }) {}
+Progress::Progress(const std::string &tool, Style style,
+                   std::function<void(const std::string &)> write)
+    : tool(tool), style(style), write(std::move(write)), watcher([this] { watch(); }) {}
 
 Progress::~Progress() {
   {
@@ -37,10 +38,17 @@ void Progress::step(const std::string &next) {
   if (style.terminal)
     write(next.empty() ? kClearLine : fmt::format("{}{} ...", kClearLine, next));
   what = next;
+  which.clear();
   share = -1;
   start = Clock::now();
   due = start + (style.terminal ? kRedraw : style.first);
   changed.notify_all();
+}
+
+void Progress::part(const std::string &next) {
+  std::lock_guard<std::mutex> lock(mutex);
+  which = next;
+  share = -1;
 }
 
 void Progress::done(double part) {
@@ -48,13 +56,19 @@ void Progress::done(double part) {
   share = part;
 }
 
+void Progress::makeRoom() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (style.terminal && !what.empty())
+    write(kClearLine);
+}
+
 std::string Progress::line(Clock::time_point now) const {
-  std::string text = what;
+  std::string text = which.empty() ? what : what + ": " + which;
   if (share >= 0)
     text += fmt::format(", {:.0f} % done", 100 * share);
   auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start);
   text += fmt::format(" ({} s)", seconds.count());
-  return style.terminal ? kClearLine + text + " ..." : "attn-bench: " + text + "\n";
+  return style.terminal ? kClearLine + text + " ..." : tool + ": " + text + "\n";
 }
 
 void Progress::watch() {

@@ -1,10 +1,10 @@
-//===- BenchProgressTest.cpp - what a long run tells, and when ------------===//
+//===- ProgressTest.cpp - what a long run tells, and when ------------===//
 
-#include "tools/attn-bench/Progress.h"
+#include "tools/Progress.h"
 
 #include <gtest/gtest.h>
 
-using namespace attn::bench;
+using namespace attn;
 using namespace std::chrono_literals;
 
 namespace {
@@ -35,7 +35,7 @@ struct Log {
 
 TEST(Progress, ALogHearsOfStepsThatLast) {
   Log log;
-  Progress progress({false, 50ms, 20ms}, log.writer());
+  Progress progress("attn-bench", {false, 50ms, 20ms}, log.writer());
   progress.step("flash: checking");
   progress.done(0.456);
   std::vector<std::string> lines = log.wait(2);
@@ -44,10 +44,31 @@ TEST(Progress, ALogHearsOfStepsThatLast) {
   EXPECT_EQ(lines[1], lines[0]);
 }
 
+TEST(Progress, AStepOfManyShortPartsLasts) {
+  Log log;
+  Progress progress("attn-check", {false, 50ms, 20ms}, log.writer());
+  progress.step("causal");
+  for (int i = 0; i < 300 && log.wait(0).empty(); ++i) {
+    progress.part("case 7 of 40, flash");
+    std::this_thread::sleep_for(10ms);
+  }
+  ASSERT_FALSE(log.wait(0).empty());
+  EXPECT_EQ(log.lines[0], "attn-check: causal: case 7 of 40, flash (0 s)\n");
+}
+
+TEST(Progress, OutputFindsTheTerminalsLineEmpty) {
+  Log log;
+  Progress progress("attn-check", {true, 10000ms, 10000ms}, log.writer());
+  progress.makeRoom(); // Of no step.
+  progress.step("causal");
+  progress.makeRoom();
+  EXPECT_EQ(log.wait(2), (std::vector<std::string>{"\r\033[Kcausal ...", "\r\033[K"}));
+}
+
 TEST(Progress, ALogHearsNothingOfShortSteps) {
   Log log;
   {
-    Progress progress({false, 10000ms, 20ms}, log.writer());
+    Progress progress("attn-bench", {false, 10000ms, 20ms}, log.writer());
     for (const char *step : {"making inputs", "flash: timing", ""})
       progress.step(step);
   }
@@ -56,7 +77,7 @@ TEST(Progress, ALogHearsNothingOfShortSteps) {
 
 TEST(Progress, NothingIsToldWhenNothingIsWaitedFor) {
   Log log;
-  Progress progress({false, 1ms, 1ms}, log.writer());
+  Progress progress("attn-bench", {false, 1ms, 1ms}, log.writer());
   progress.step("flash: timing");
   log.wait(1);
   progress.step("");
@@ -67,7 +88,7 @@ TEST(Progress, NothingIsToldWhenNothingIsWaitedFor) {
 
 TEST(Progress, ATerminalShowsEachStepInPlaceOfTheLast) {
   Log log;
-  Progress progress({true, 10000ms, 10000ms}, log.writer());
+  Progress progress("attn-bench", {true, 10000ms, 10000ms}, log.writer());
   progress.step("making inputs");
   progress.step("");
   EXPECT_EQ(log.wait(2), (std::vector<std::string>{"\r\033[Kmaking inputs ...",
