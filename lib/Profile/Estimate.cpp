@@ -2,6 +2,7 @@
 
 #include "lib/Profile/Estimate.h"
 
+#include "lib/Profile/Reuse.h"
 #include "lib/Profile/Waves.h"
 #include "lib/Target/Occupancy.h"
 
@@ -89,25 +90,44 @@ private:
            : kernel.grid.empty() ? "" : kernel.grid.front().axis;
   }
 
-  /// For each block of rows, in the order in which they start (the last rows
-  /// first), the tiles of `columns` keys that pieces of `rows` rows of it touch.
-  Blocks keyTiles(int64_t rows, int64_t columns) const {
-    RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
-    Blocks blocks;
-    blocks.repeats = grid.repeats;
+  /// A piece of rows, and the tiles of keys that it touches.
+  struct Piece {
+    double touched = 0, live = 0; ///< In all; those in which every pair is alive.
+  };
+
+  Piece keyTiles(int64_t begin, int64_t end, int64_t columns) const {
     int64_t keys = std::max<int64_t>(keyLength(), 0);
-    double dead = live.masked() && !live.told() ? live.pairs : 1;
+    Piece piece;
+    piece.touched = double(keysTouched(live, begin, end, columns, keys) / columns);
+    if (live.told()) {
+      LiveRow core = live.core(begin, end);
+      int64_t first = (core.first + columns - 1) / columns;
+      piece.live = double(std::max<int64_t>(core.behind / columns - first, 0));
+    } else {
+      piece.live = piece.touched;
+      double dead = live.masked() ? live.pairs : 1; // Blocks are passed over.
+      piece.touched *= dead;
+      piece.live *= dead;
+    }
+    return piece;
+  }
+
+  /// What each block of rows costs, the sum over pieces of `rows` rows of it, in the
+  /// order in which blocks start (the last rows first).
+  template <typename Cost>
+  Blocks rowCosts(int64_t rows, int64_t columns, Cost cost) const {
+    RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
+    std::vector<double> costs;
     for (int64_t block = grid.count() - 1; block >= 0; --block) {
       int64_t begin = block * grid.rows,
               end = std::min(begin + grid.rows, grid.length);
-      double tiles = 0;
+      double sum = 0;
       for (int64_t piece = begin; piece < end; piece += rows)
-        tiles += double(keysTouched(live, piece, std::min(piece + rows, end),
-                                    columns, keys) /
-                        columns);
-      blocks.costs.insert(blocks.costs.end(), size_t(grid.within), tiles * dead);
+        sum += cost(keyTiles(piece, std::min(piece + rows, end), columns));
+      costs.push_back(sum);
     }
-    return blocks;
+    return inTurns(costs, grid.within, grid.repeats,
+                   headsInTurn(kernel, lengths, live));
   }
 
   void count() {
@@ -248,7 +268,8 @@ private:
     RowBlocks grid = rowBlocks(kernel, lengths, live.rowAxis);
     if (grid.rows == 0)
       return;
-    Blocks tiles = keyTiles(grid.rows, std::max<int64_t>(tile.depth, 1));
+    Blocks tiles = rowCosts(grid.rows, std::max<int64_t>(tile.depth, 1),
+                            [](const Piece &piece) { return piece.touched; });
     double even = tiles.total() / roofs.multiprocessors;
     if (even <= 0)
       return;
@@ -290,41 +311,115 @@ private:
   }
 
   double flash() {
+    auto found = roofs.habits.overlapped.find(p.tensorUnit);
+    bool overlapped = found != roofs.habits.overlapped.end() && found->second;
+    return overlapped ? besideProducts() : takingTurns();
+  }
+
+  /// The softmax of a pair between two products on wgmma: a warp's exponentials wait
+  /// for its maxima and multiply-adds, so the pipes' times add up.
+  PairSeconds softmaxOf(const PairSeconds &pair, const char *blocks) const {
+    PairSeconds seconds = pair;
+    auto step = p.steps.find(blocks);
+    if (step == p.steps.end())
+      step = p.steps.find("live");
+    if (step == p.steps.end()) // A manifest that tells no steps.
+      return seconds;
+    seconds.scalar = step->second.slots / roofs.scalar * roofs.multiprocessors;
+    seconds.special = step->second.special / roofs.exponentials * roofs.multiprocessors;
+    return seconds;
+  }
+
+  /// Seconds that a multiprocessor's share of memory's rate takes for what a tile
+  /// needs before its first product and behind its last: queries, a block of keys,
+  /// results.
+  double exposedSeconds() const {
+    double bytes = 0;
+    for (const std::vector<bundle::Term> *list : {&p.bytesRead, &p.bytesWritten})
+      for (const bundle::Term &term : *list)
+        if (hasAxis(term, rowAxis()))
+          bytes += blockBytes(term, kernel, lengths);
+    return bytes / roofs.bandwidth * roofs.multiprocessors;
+  }
+
+  /// Products on wgmma, the softmax of other warp groups beside them.
+  double besideProducts() {
     const target::Habits &habits = roofs.habits;
-    auto found = habits.overlapped.find(p.tensorUnit);
-    bool overlapped = found != habits.overlapped.end() && found->second;
+    int64_t columns = std::max<int64_t>(tile.columns, 1);
+    // Warp groups have key limits of their own.
+    int64_t rows = grouped() ? kGroupRows
+                             : std::max<int64_t>(rowBlocks(kernel, lengths, rowAxis()).rows, 1);
+    PairSeconds pair = perPair();
+    pair.tensor /= shareOf(habits.flashShare, p.tensorUnit);
+    PairSeconds full = softmaxOf(pair, "live"), masked = softmaxOf(pair, "masked");
+    auto softmax = [](const PairSeconds &s) { return s.scalar + s.special; };
+    // The card's power is what is limited: the tensor pipe's load lowers the clock.
+    auto slowed = [&](double time) {
+      return time > 0 ? time / (1 - habits.tensorSlowdown * pair.tensor / time) : 0;
+    };
+    auto beside = [&](const PairSeconds &s) {
+      return slowed(together({pair.tensor, softmax(s)}, habits.pipeCrowding));
+    };
+    double area = double(rows * columns);
+    double liveStep = area * beside(full), maskedStep = area * beside(masked);
+    // A tile's first scores have no product beside their softmax.
+    double alone = area * slowed(pair.tensor + softmax(masked));
+    int64_t resident = persistent() ? 1 : residentBlocks();
+    double fill = persistent() ? habits.persistentFill
+                               : (habits.tileFill + exposedSeconds()) / double(resident);
+    e.fillSeconds = std::max(habits.mapFillSeconds, habits.fillSeconds);
+
+    double touched = 0;
+    auto cost = [&](const Piece &piece) {
+      if (piece.touched <= 0)
+        return 0.0;
+      double first = std::min(piece.touched, 1.0), live = piece.live;
+      double others = piece.touched - live - first;
+      if (others < 0) { // All of it is alive.
+        live += others;
+        others = 0;
+      }
+      return first * alone + live * liveStep + others * maskedStep;
+    };
+    touched = rowCosts(rows, columns, [](const Piece &piece) {
+                return piece.touched;
+              }).total() * area / roofs.multiprocessors;
+    Blocks costs = rowCosts(rows, columns, cost);
+    if (costs.costs.empty()) { // A grid that tells no rows: all even.
+      touched = pair.pairs * live.pairs / roofs.multiprocessors;
+      costs = {{touched / area * liveStep}, roofs.multiprocessors};
+    }
+    e.tensorSeconds = touched * pair.tensor;
+    e.scalarSeconds = touched * full.scalar;
+    e.exponentialSeconds = touched * full.special;
+    for (double &cost : costs.costs)
+      cost += fill;
+    return span(costs, std::vector<double>(size_t(resident), 1));
+  }
+
+  /// Products on mma.sync, which the same warps do by turns with the softmax.
+  double takingTurns() {
+    const target::Habits &habits = roofs.habits;
     int64_t columns = std::max<int64_t>(tile.columns, 1);
     RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
-    // Warp groups have limits of their own; other blocks those of all their rows.
-    int64_t rows = grouped() && overlapped ? kGroupRows : std::max<int64_t>(grid.rows, 1);
+    int64_t rows = std::max<int64_t>(grid.rows, 1);
     PairSeconds pair = perPair();
     // Each key tile rescales the sums: a multiplication for each of them.
-    if (tile.columns > 0 && !overlapped)
+    if (tile.columns > 0)
       pair.scalar += pair.tensor * matmulRate / 4 / double(columns) / roofs.scalar;
     pair.tensor /= shareOf(habits.flashShare, p.tensorUnit);
-    double area = double(rows * columns), step = 0, fill = 0;
+    pair.scalar *= habits.flashOperation;
+    double step = pair.tensor + pair.scalar + pair.special;
+    if (tile.stages == 1)
+      step *= habits.exposedLoads;
     std::vector<double> throughput(size_t(persistent() ? 1 : residentBlocks()), 1);
-    if (overlapped) {
-      pair.special /= habits.sharedSpecial;
-      step = together({pair.tensor, pair.scalar, pair.special}, habits.pipeCrowding);
-      if (step > 0)
-        step /= 1 - habits.tensorSlowdown * pair.tensor / step;
-      fill = persistent() ? habits.persistentFill
-                          : habits.tileFill / double(throughput.size());
-      e.fillSeconds = std::max(habits.mapFillSeconds, habits.fillSeconds);
-    } else {
-      pair.scalar *= habits.flashOperation;
-      step = pair.tensor + pair.scalar + pair.special;
-      if (tile.stages == 1)
-        step *= habits.exposedLoads;
-      for (size_t n = 0; n < throughput.size(); ++n) {
-        double warps = double(n + 1) * kernel.threads / 32 / 4; // A scheduler's.
-        throughput[n] =
-            1 / (1 + habits.latency / std::pow(std::max(warps, 1.0), 3));
-      }
-      fill = habits.blockFill;
+    for (size_t n = 0; n < throughput.size(); ++n) {
+      double warps = double(n + 1) * kernel.threads / 32 / 4; // A scheduler's.
+      throughput[n] = 1 / (1 + habits.latency / std::pow(std::max(warps, 1.0), 3));
     }
-    Blocks costs = keyTiles(rows, columns);
+    double area = double(rows * columns);
+    Blocks costs = rowCosts(rows, columns,
+                            [](const Piece &piece) { return piece.touched; });
     if (costs.costs.empty()) // A grid that tells no rows: all even.
       costs = {{pair.pairs * live.pairs / area / roofs.multiprocessors},
                roofs.multiprocessors};
@@ -333,14 +428,18 @@ private:
     e.scalarSeconds = tiles * pair.scalar;
     e.exponentialSeconds = tiles * pair.special;
     for (double &cost : costs.costs)
-      cost = cost * area * step + fill;
+      cost = cost * area * step + habits.blockFill;
+    return span(costs, throughput);
+  }
+
+  double span(const Blocks &costs, const std::vector<double> &throughput) const {
     return persistent() && !dynamicTiles()
                ? strideSpan(costs, roofs.multiprocessors)
                : makespan(costs, roofs.multiprocessors, throughput);
   }
 
   static constexpr int64_t kGroupRows = 64; ///< Of a warp group.
-  static constexpr double kAloneShare = 2;  ///< Of its even share of bandwidth.
+  static constexpr double kAloneShare = 1.25; ///< Of its even share of bandwidth.
 
   const bundle::Kernel &kernel;
   const bundle::Prediction &p;
