@@ -82,6 +82,9 @@ private:
   bool dynamicTiles() const {
     return kernel.schedule.find("dynamic") != std::string::npos;
   }
+  bool queriesAhead() const {
+    return kernel.schedule.find("queries ahead") != std::string::npos;
+  }
   bool grouped() const { return kernel.schedule.find(" group") != std::string::npos; }
 
   /// The row axis of blocks: the masks', else the first of the grid.
@@ -330,15 +333,13 @@ private:
     return seconds;
   }
 
-  /// Seconds that a multiprocessor's share of memory's rate takes for what a tile
-  /// needs before its first product and behind its last: queries, a block of keys,
-  /// results.
-  double exposedSeconds() const {
+  /// Seconds that a multiprocessor's share of memory's rate takes for a tile's own rows
+  /// in these tensors: queries, without which no product starts, and results.
+  double rowSeconds(const std::vector<bundle::Term> &terms) const {
     double bytes = 0;
-    for (const std::vector<bundle::Term> *list : {&p.bytesRead, &p.bytesWritten})
-      for (const bundle::Term &term : *list)
-        if (hasAxis(term, rowAxis()))
-          bytes += blockBytes(term, kernel, lengths);
+    for (const bundle::Term &term : terms)
+      if (hasAxis(term, rowAxis()))
+        bytes += blockBytes(term, kernel, lengths);
     return bytes / roofs.bandwidth * roofs.multiprocessors;
   }
 
@@ -365,8 +366,10 @@ private:
     // A tile's first scores have no product beside their softmax.
     double alone = area * slowed(pair.tensor + softmax(masked));
     int64_t resident = persistent() ? 1 : residentBlocks();
-    double fill = persistent() ? habits.persistentFill
-                               : (habits.tileFill + exposedSeconds()) / double(resident);
+    double fill = habits.tileFill + rowSeconds(p.bytesRead) + rowSeconds(p.bytesWritten);
+    if (persistent()) // A producer loads keys ahead, and stores are not waited for.
+      fill = habits.persistentFill + (queriesAhead() ? 0 : rowSeconds(p.bytesRead));
+    fill /= double(resident);
     e.fillSeconds = std::max(habits.mapFillSeconds, habits.fillSeconds);
 
     double touched = 0;

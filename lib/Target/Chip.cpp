@@ -93,7 +93,6 @@ static const Habits kHabits = [] {
   h.rowOperation = 3.6;
   h.rowCrowding = 2.5;
   h.flashOperation = 0.6;
-  h.sharedSpecial = 0.7;
   h.pipeCrowding = 6;
   h.tensorSlowdown = 0.276;
   h.exposedLoads = 1.15;
@@ -105,7 +104,7 @@ static const Habits kHabits = [] {
 }();
 // Of one SM.
 static constexpr double kBlockClocks = 160; ///< For each block.
-static constexpr double kBlockFill = 500, kTileFill = 5000, kPersistentFill = 2000;
+static constexpr double kBlockFill = 500, kTileFill = 2500, kPersistentFill = 1500;
 
 Roofs attn::target::roofsOf(const Chip &chip) {
   const Architecture &arch = architecture(chip.capability);

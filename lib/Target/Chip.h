@@ -48,7 +48,6 @@ struct Habits {
   double flashOperation = 1;  ///< Instructions of a flash kernel per operation of
                               ///< its softmax: multiplications and additions
                               ///< contract.
-  double sharedSpecial = 1;   ///< Special functions' rate beside a busy wgmma.
   double pipeCrowding = 0;    ///< As `crowding`, of the pipes beside wgmma.
   double tensorSlowdown = 0;  ///< Of the clock, lost at wgmma's full rate: the
                               ///< card's power is what is limited.
