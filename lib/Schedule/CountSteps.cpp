@@ -78,7 +78,9 @@ static Work workOf(Block &block);
 static double slotsOf(tile::ReduceKind kind) {
   // The maximum of three integers is one instruction (VIMNMX3, in what ptxas 13
   // makes of a vote), that of floats is of two.
-  return kind == tile::ReduceKind::Max ? kSlow : kind == tile::ReduceKind::MaxInt ? kSlow / 2 : 1;
+  return kind == tile::ReduceKind::Max      ? kSlow
+         : kind == tile::ReduceKind::MaxInt ? kSlow / 2
+                                            : 1;
 }
 
 static Work workOf(Operation &op) {

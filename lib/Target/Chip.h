@@ -53,8 +53,8 @@ struct Habits {
                               ///< card's power is what is limited.
   double blockFill = 0;       ///< Seconds of a flash block on mma.sync that no
                               ///< other one covers.
-  double tileFill = 0;        ///< Of a tile on wgmma, its first loads and last
-                              ///< stores; shared by blocks side by side.
+  double tileFill = 0;        ///< Of a tile on wgmma, the latency of its first loads
+                              ///< and last stores; blocks side by side share it.
   double persistentFill = 0;  ///< The same where a producer already loads the next.
   double mapFillSeconds = 0;  ///< As `fillSeconds`, of a flash kernel on wgmma.
   double exposedLoads = 1;    ///< Time factor of a flash kernel of one stage.
