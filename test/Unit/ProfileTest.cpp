@@ -745,6 +745,27 @@ TEST(Reason, CountersSayWhatAKernelWaitsFor) {
       << likeliestReason(k, r.roofs);
 }
 
+TEST(Reason, ALaterLaunchTellsThatTheDeviceWasCold) {
+  Results r = results();
+  KernelResult &k = r.levels[0].kernels[0];
+  double predicted = k.predicted.seconds * 1e3;
+  ASSERT_GT(k.measured->median, 1.1 * predicted);
+  k.activity = Activity{};
+  k.activity->milliseconds = 1.02 * predicted;
+  EXPECT_NE(likeliestReason(k, r.roofs).find("had not warmed up"), std::string::npos);
+  // A later one that is as slow says nothing of that.
+  k.activity->milliseconds = k.measured->median;
+  EXPECT_EQ(likeliestReason(k, r.roofs).find("warmed"), std::string::npos);
+}
+
+TEST(Reason, AFusedKernelThatIsFastBlamesNoSingleRate) {
+  Results r = results();
+  KernelResult &k = r.levels[0].kernels[0];
+  k.measured = summarize({k.predicted.seconds * 0.7e3});
+  EXPECT_EQ(likeliestReason(k, r.roofs),
+            "matmuls and softmax overlap better than the table says");
+}
+
 /// Results of one kernel on a CPU.
 static Results cpuResults(const std::string &bound, double roofSeconds,
                           double measuredMs) {
