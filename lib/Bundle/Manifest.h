@@ -94,6 +94,13 @@ struct Term {
   bool live = false;
 };
 
+/// What a flash kernel on wgmma computes for a score of a block of keys, between its
+/// two products (lib/Schedule/CountSteps.cpp).
+struct Step {
+  double slots = 0;   ///< Of the f32 pipe: an addition takes one.
+  double special = 0; ///< Results of the special-function unit.
+};
+
 /// What the compiler says of one launch before anyone measures it.
 struct Prediction {
   std::vector<Term> bytesRead;    ///< Device memory, each operand once.
@@ -102,6 +109,7 @@ struct Prediction {
   std::vector<Term> scalarFlops;  ///< Elementwise and reductions, f32 pipe.
   std::vector<Term> exponentials; ///< Special-function pipe.
   std::string tensorUnit;         ///< "mma.f16", "mma.tf32", "fma.f32" or "".
+  std::map<std::string, Step> steps; ///< By kind of block: "live", "masked".
 };
 
 /// From the assembler's report; absent for a kernel that was not assembled.

@@ -238,6 +238,11 @@ static Kernel readKernel(const Node &node) {
   kernel.prediction.scalarFlops = p.at("scalarFlops").list(readTerm);
   kernel.prediction.exponentials = p.at("exponentials").list(readTerm);
   kernel.prediction.tensorUnit = p.at("tensorUnit").text();
+  if (auto steps = p.find("steps"))
+    steps->members([&](const std::string &blocks, const Node &step) {
+      kernel.prediction.steps[blocks] = {step.at("slots").real(),
+                                         step.at("special").real()};
+    });
   if (auto found = node.find("resources")) {
     Resources resources;
     resources.registers = int(found->at("registers").integer(0, 1 << 16));

@@ -82,6 +82,9 @@ static Json write(const Kernel &kernel) {
            {"scalarFlops", writeAll(p.scalarFlops)},
            {"exponentials", writeAll(p.exponentials)},
            {"tensorUnit", p.tensorUnit}}}};
+  for (const auto &[blocks, step] : p.steps)
+    j["prediction"]["steps"][blocks] = {{"slots", step.slots},
+                                        {"special", step.special}};
   if (kernel.choice)
     j["choice"] = {{"problem", kernel.choice->problem},
                    {"schedule", kernel.choice->schedule}};

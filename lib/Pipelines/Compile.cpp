@@ -144,6 +144,12 @@ static void describePrediction(ArrayAttr terms, bundle::Prediction &prediction) 
       prediction.tensorUnit = stringField(term, "unit");
       continue;
     }
+    if (what == "step") {
+      prediction.steps[stringField(term, "blocks")] = {
+          term.getAs<FloatAttr>("slots").getValueAsDouble(),
+          term.getAs<FloatAttr>("special").getValueAsDouble()};
+      continue;
+    }
     bundle::Term entry;
     entry.coefficient = term.getAs<FloatAttr>("coefficient").getValueAsDouble();
     entry.axes = stringList(term, "axes");

@@ -99,6 +99,8 @@ void attn::addSchedulePasses(OpPassManager &pm,
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
+  if (target && target->has(target::Feature::Wgmma))
+    programs.addPass(createCountStepsPass());
   if (options.timeline)
     programs.addPass(createStampPhasesPass());
 }

@@ -2,6 +2,7 @@
 
 #include "lib/Profile/Estimate.h"
 
+#include "lib/Profile/Reuse.h"
 #include "lib/Profile/Waves.h"
 #include "lib/Target/Occupancy.h"
 
@@ -63,23 +64,33 @@ private:
     return std::max(fit.blocks, 1);
   }
 
-  /// Length of the longest axis that scores have and the grid lacks.
-  int64_t keyLength() const {
+  /// The longest axis that scores have and the grid lacks, unless masks name it.
+  std::string keyAxis() const {
     if (live.told())
-      return lengths.at(live.keyAxis);
-    int64_t longest = 0;
+      return live.keyAxis;
+    std::string longest;
     for (const bundle::Term &term : p.exponentials)
-      for (const std::string &axis : term.axes)
-        if (std::none_of(
-                kernel.grid.begin(), kernel.grid.end(),
-                [&](const bundle::GridAxis &g) { return g.axis == axis; }))
-          longest = std::max(longest, lengths.at(axis));
+      for (const std::string &axis : term.axes) {
+        bool inGrid = std::any_of(
+            kernel.grid.begin(), kernel.grid.end(),
+            [&](const bundle::GridAxis &g) { return g.axis == axis; });
+        if (!inGrid && (longest.empty() || lengths.at(axis) > lengths.at(longest)))
+          longest = axis;
+      }
     return longest;
+  }
+
+  int64_t keyLength() const {
+    std::string axis = keyAxis();
+    return axis.empty() ? 0 : lengths.at(axis);
   }
 
   bool persistent() const { return kernel.persistent > 0; }
   bool dynamicTiles() const {
     return kernel.schedule.find("dynamic") != std::string::npos;
+  }
+  bool queriesAhead() const {
+    return kernel.schedule.find("queries ahead") != std::string::npos;
   }
   bool grouped() const { return kernel.schedule.find(" group") != std::string::npos; }
 
@@ -89,25 +100,54 @@ private:
            : kernel.grid.empty() ? "" : kernel.grid.front().axis;
   }
 
-  /// For each block of rows, in the order in which they start (the last rows
-  /// first), the tiles of `columns` keys that pieces of `rows` rows of it touch.
-  Blocks keyTiles(int64_t rows, int64_t columns) const {
-    RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
-    Blocks blocks;
-    blocks.repeats = grid.repeats;
+  /// A piece of rows, and the tiles of keys that it touches.
+  struct Piece {
+    double touched = 0, live = 0; ///< In all; those in which every pair is alive.
+  };
+
+  Piece keyTiles(int64_t begin, int64_t end, int64_t columns) const {
     int64_t keys = std::max<int64_t>(keyLength(), 0);
-    double dead = live.masked() && !live.told() ? live.pairs : 1;
+    Piece piece;
+    piece.touched = double(keysTouched(live, begin, end, columns, keys) / columns);
+    if (live.told()) {
+      LiveRow core = live.core(begin, end);
+      int64_t first = (core.first + columns - 1) / columns;
+      piece.live = double(std::max<int64_t>(core.behind / columns - first, 0));
+    } else {
+      piece.live = piece.touched;
+      double dead = live.masked() ? live.pairs : 1; // Blocks are passed over.
+      piece.touched *= dead;
+      piece.live *= dead;
+    }
+    return piece;
+  }
+
+  /// What each block of rows costs, the sum over pieces of `rows` rows of it, in the
+  /// order in which blocks start (the last rows first).
+  template <typename Cost>
+  Blocks rowCosts(int64_t rows, int64_t columns, Cost cost) const {
+    RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
+    std::vector<double> costs;
     for (int64_t block = grid.count() - 1; block >= 0; --block) {
       int64_t begin = block * grid.rows,
               end = std::min(begin + grid.rows, grid.length);
-      double tiles = 0;
+      double sum = 0;
       for (int64_t piece = begin; piece < end; piece += rows)
-        tiles += double(keysTouched(live, piece, std::min(piece + rows, end),
-                                    columns, keys) /
-                        columns);
-      blocks.costs.insert(blocks.costs.end(), size_t(grid.within), tiles * dead);
+        sum += cost(keyTiles(piece, std::min(piece + rows, end), columns));
+      costs.push_back(sum);
     }
-    return blocks;
+    return inTurns(costs, grid.within, grid.repeats,
+                   headsInTurn(kernel, lengths, live));
+  }
+
+  /// The tiles that all of them touch.
+  double touchedTiles(int64_t rows, int64_t columns) const {
+    return rowCosts(rows, columns, [](const Piece &piece) { return piece.touched; })
+        .total();
+  }
+
+  int64_t blockRows() const {
+    return std::max<int64_t>(rowBlocks(kernel, lengths, rowAxis()).rows, 1);
   }
 
   void count() {
@@ -248,15 +288,16 @@ private:
     RowBlocks grid = rowBlocks(kernel, lengths, live.rowAxis);
     if (grid.rows == 0)
       return;
-    Blocks tiles = keyTiles(grid.rows, std::max<int64_t>(tile.depth, 1));
+    Blocks tiles = rowCosts(grid.rows, std::max<int64_t>(tile.depth, 1),
+                            [](const Piece &piece) { return piece.touched; });
     double even = tiles.total() / roofs.multiprocessors;
     if (even <= 0)
       return;
     double span = 0;
     if (persistent() && !dynamicTiles()) {
-      span = strideSpan(tiles, roofs.multiprocessors, kAloneShare);
+      span = strideSpan(tiles, roofs.multiprocessors, kFewShare);
     } else {
-      // One of few blocks draws up to twice its even share of memory's rate.
+      // One of few blocks draws up to twice its even share of a multiprocessor's.
       std::vector<double> throughput;
       int64_t resident = residentBlocks();
       for (int64_t n = 1; n <= resident; ++n)
@@ -290,41 +331,103 @@ private:
   }
 
   double flash() {
+    auto found = roofs.habits.overlapped.find(p.tensorUnit);
+    bool overlapped = found != roofs.habits.overlapped.end() && found->second;
+    return overlapped ? besideProducts() : takingTurns();
+  }
+
+  /// The softmax of a pair between two products on wgmma: a warp's exponentials wait
+  /// for its maxima and multiply-adds, so the pipes' times add up.
+  PairSeconds softmaxOf(const PairSeconds &pair, const char *blocks) const {
+    PairSeconds seconds = pair;
+    auto step = p.steps.find(blocks);
+    if (step == p.steps.end()) // The other kind is all there is.
+      step = p.steps.begin();
+    if (step == p.steps.end()) // A manifest that tells no steps.
+      return seconds;
+    seconds.scalar = step->second.slots / roofs.scalar * roofs.multiprocessors;
+    seconds.special = step->second.special / roofs.exponentials * roofs.multiprocessors;
+    return seconds;
+  }
+
+  /// Seconds that a multiprocessor's share of memory's rate takes for a tile's own rows
+  /// in these tensors: queries, without which no product starts, and results.
+  double rowSeconds(const std::vector<bundle::Term> &terms) const {
+    double bytes = 0;
+    for (const bundle::Term &term : terms)
+      if (hasAxis(term, rowAxis()) && !hasAxis(term, keyAxis()))
+        bytes += blockBytes(term, kernel, lengths);
+    return bytes / roofs.bandwidth * roofs.multiprocessors;
+  }
+
+  /// Products on wgmma, the softmax of other warp groups beside them.
+  double besideProducts() {
     const target::Habits &habits = roofs.habits;
-    auto found = habits.overlapped.find(p.tensorUnit);
-    bool overlapped = found != habits.overlapped.end() && found->second;
     int64_t columns = std::max<int64_t>(tile.columns, 1);
-    RowBlocks grid = rowBlocks(kernel, lengths, rowAxis());
-    // Warp groups have limits of their own; other blocks those of all their rows.
-    int64_t rows = grouped() && overlapped ? kGroupRows : std::max<int64_t>(grid.rows, 1);
+    // Warp groups have key limits of their own.
+    int64_t rows = grouped() ? kGroupRows : blockRows();
+    double area = double(rows * columns);
+    PairSeconds pair = perPair();
+    pair.tensor /= shareOf(habits.flashShare, p.tensorUnit);
+    PairSeconds full = softmaxOf(pair, "live"), masked = softmaxOf(pair, "masked");
+    // The card's power is what is limited: the tensor pipe's load lowers the clock.
+    auto slowed = [&](double time) {
+      return time > 0 ? time / (1 - habits.tensorSlowdown * pair.tensor / time) : 0;
+    };
+    auto beside = [&](const PairSeconds &s) {
+      return slowed(together({pair.tensor, s.scalar + s.special}, habits.pipeCrowding));
+    };
+    double liveStep = area * beside(full), maskedStep = area * beside(masked);
+    // A tile's first scores have no product beside their softmax.
+    double firstStep = area * slowed(pair.tensor + masked.scalar + masked.special);
+    Blocks costs = rowCosts(rows, columns, [&](const Piece &piece) {
+      double first = std::min(piece.touched, 1.0);
+      double live = std::min(piece.live, piece.touched - first);
+      return first * firstStep + live * liveStep +
+             (piece.touched - first - live) * maskedStep;
+    });
+    double touched = touchedTiles(rows, columns) * area / roofs.multiprocessors;
+    if (costs.costs.empty()) { // A grid that tells no rows: all even.
+      touched = pair.pairs * live.pairs / roofs.multiprocessors;
+      costs = {{touched / area * liveStep}, roofs.multiprocessors};
+    }
+    e.tensorSeconds = touched * pair.tensor;
+    e.scalarSeconds = touched * full.scalar;
+    e.exponentialSeconds = touched * full.special;
+    e.fillSeconds = std::max(habits.mapFillSeconds, habits.fillSeconds);
+    // A producer loads keys ahead, and does not wait for stores.
+    double queries = rowSeconds(p.bytesRead), results = rowSeconds(p.bytesWritten);
+    int64_t resident = persistent() ? 1 : residentBlocks();
+    double fill = persistent()
+                      ? habits.persistentFill + (queriesAhead() ? 0 : queries)
+                      : (habits.tileFill + queries + results) / double(resident);
+    for (double &cost : costs.costs)
+      cost += fill;
+    return span(costs, std::vector<double>(size_t(resident), 1));
+  }
+
+  /// Products on mma.sync, which the same warps do by turns with the softmax.
+  double takingTurns() {
+    const target::Habits &habits = roofs.habits;
+    int64_t columns = std::max<int64_t>(tile.columns, 1);
+    int64_t rows = blockRows();
     PairSeconds pair = perPair();
     // Each key tile rescales the sums: a multiplication for each of them.
-    if (tile.columns > 0 && !overlapped)
+    if (tile.columns > 0)
       pair.scalar += pair.tensor * matmulRate / 4 / double(columns) / roofs.scalar;
     pair.tensor /= shareOf(habits.flashShare, p.tensorUnit);
-    double area = double(rows * columns), step = 0, fill = 0;
+    pair.scalar *= habits.flashOperation;
+    double step = pair.tensor + pair.scalar + pair.special;
+    if (tile.stages == 1)
+      step *= habits.exposedLoads;
     std::vector<double> throughput(size_t(persistent() ? 1 : residentBlocks()), 1);
-    if (overlapped) {
-      pair.special /= habits.sharedSpecial;
-      step = together({pair.tensor, pair.scalar, pair.special}, habits.pipeCrowding);
-      if (step > 0)
-        step /= 1 - habits.tensorSlowdown * pair.tensor / step;
-      fill = persistent() ? habits.persistentFill
-                          : habits.tileFill / double(throughput.size());
-      e.fillSeconds = std::max(habits.mapFillSeconds, habits.fillSeconds);
-    } else {
-      pair.scalar *= habits.flashOperation;
-      step = pair.tensor + pair.scalar + pair.special;
-      if (tile.stages == 1)
-        step *= habits.exposedLoads;
-      for (size_t n = 0; n < throughput.size(); ++n) {
-        double warps = double(n + 1) * kernel.threads / 32 / 4; // A scheduler's.
-        throughput[n] =
-            1 / (1 + habits.latency / std::pow(std::max(warps, 1.0), 3));
-      }
-      fill = habits.blockFill;
+    for (size_t n = 0; n < throughput.size(); ++n) {
+      double warps = double(n + 1) * kernel.threads / 32 / 4; // A scheduler's.
+      throughput[n] = 1 / (1 + habits.latency / std::pow(std::max(warps, 1.0), 3));
     }
-    Blocks costs = keyTiles(rows, columns);
+    double area = double(rows * columns);
+    Blocks costs = rowCosts(rows, columns,
+                            [](const Piece &piece) { return piece.touched; });
     if (costs.costs.empty()) // A grid that tells no rows: all even.
       costs = {{pair.pairs * live.pairs / area / roofs.multiprocessors},
                roofs.multiprocessors};
@@ -333,14 +436,22 @@ private:
     e.scalarSeconds = tiles * pair.scalar;
     e.exponentialSeconds = tiles * pair.special;
     for (double &cost : costs.costs)
-      cost = cost * area * step + fill;
+      cost = cost * area * step + habits.blockFill;
+    return span(costs, throughput);
+  }
+
+  double span(const Blocks &costs, const std::vector<double> &throughput) const {
     return persistent() && !dynamicTiles()
                ? strideSpan(costs, roofs.multiprocessors)
                : makespan(costs, roofs.multiprocessors, throughput);
   }
 
   static constexpr int64_t kGroupRows = 64; ///< Of a warp group.
-  static constexpr double kAloneShare = 2;  ///< Of its even share of bandwidth.
+  static constexpr double kAloneShare = 2;  ///< Of a block's even share of bandwidth.
+  /// Of a multiprocessor's even share, when others are done. Fitted to the value
+  /// products of level fused, causal and full at L 512 to 4096 (H200, 2026-12-02):
+  /// 2, as for blocks, would tell 4 to 12 % less than was measured.
+  static constexpr double kFewShare = 1.25;
 
   const bundle::Kernel &kernel;
   const bundle::Prediction &p;

@@ -36,8 +36,9 @@ struct Estimate {
 /// table of chips alone. An empty grid costs nothing.
 ///
 /// Memory and arithmetic overlap, the slower one counts. In a flash kernel on
-/// mma.sync matmuls and softmax take turns, on wgmma they run side by side and the
-/// clock falls with the tensor pipe's load. Masks leave each block of rows the key
+/// mma.sync matmuls and softmax take turns. On wgmma they run side by side, a softmax
+/// costs what its form, masks and slopes make of it (bundle::Step) and the clock falls
+/// with the tensor pipe's load. Masks leave each block of rows the key
 /// tiles that one of its rows sees; how blocks of different lengths fill the
 /// multiprocessors is simulated (Waves.h). Row kernels spend several instructions
 /// an operation, also on the columns of a tile that the row lacks. Matmul units,

@@ -24,6 +24,21 @@ static LiveRow between(const std::vector<LiveRow> &rows, int64_t row) {
   return {row, at(below.first, above->first), at(below.behind, above->behind)};
 }
 
+LiveRow LiveKeys::core(int64_t begin, int64_t end) const {
+  LiveRow found = between(rows, begin);
+  auto meet = [&](const LiveRow &row) {
+    found.first = std::max(found.first, row.first);
+    found.behind = std::min(found.behind, row.behind);
+  };
+  meet(between(rows, end - 1));
+  for (const LiveRow &row : rows)
+    if (row.row > begin && row.row < end - 1)
+      meet(row);
+  found.row = begin;
+  found.behind = std::max(found.behind, found.first);
+  return found;
+}
+
 LiveRow LiveKeys::hull(int64_t begin, int64_t end) const {
   LiveRow found = between(rows, begin);
   auto add = [&](const LiveRow &row) {

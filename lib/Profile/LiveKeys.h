@@ -27,6 +27,10 @@ struct LiveKeys {
   /// The keys that some row of [begin, end) sees; between told rows limits are
   /// taken to change evenly.
   LiveRow hull(int64_t begin, int64_t end) const;
+
+  /// The keys that all rows of [begin, end) see; empty when there are none. Masked
+  /// keys between a row's first and last are not told, and are taken to be alive.
+  LiveRow core(int64_t begin, int64_t end) const;
 };
 
 } // namespace attn::profile

@@ -107,8 +107,25 @@ static std::string tooFast(const KernelResult &kernel,
     return fmt::format("the {} rate measured beforehand is lower than what this "
                        "machine does: other programs ran then",
                        e.bound);
+  // Rates of single pipes were measured alone; how near each other's a kernel that
+  // keeps several busy comes was not.
+  if (e.tensorFlops > 0 && e.exponentials > 0)
+    return "matmuls and softmax overlap better than the table says";
   return fmt::format("the table's {} rate is lower than what this device does",
                      e.bound);
+}
+
+/// A later launch, after more of the same work, took the time that was predicted.
+static std::string wasNotWarm(const KernelResult &kernel) {
+  if (!kernel.activity)
+    return "";
+  double later = kernel.activity->milliseconds;
+  if (later <= 0 || isMiss(kernel.predicted.seconds * 1e3, later) ||
+      kernel.measured->median < 1.05 * later)
+    return "";
+  return fmt::format("a launch after more of the same work took {}: the device had not "
+                     "warmed up",
+                     humanTime(later));
 }
 
 std::string attn::profile::likeliestReason(const KernelResult &kernel,
@@ -119,6 +136,8 @@ std::string attn::profile::likeliestReason(const KernelResult &kernel,
   double seconds = kernel.measured->median * 1e-3;
   if (seconds <= kernel.predicted.seconds)
     return tooFast(kernel, roofs);
+  if (std::string cold = wasNotWarm(kernel); !cold.empty())
+    return cold;
   std::string reason = tooSlow(kernel, roofs, seconds);
   std::string seen = seenByCounters(kernel);
   return seen.empty() ? reason : reason + "; " + seen;

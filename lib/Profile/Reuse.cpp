@@ -112,15 +112,36 @@ double attn::profile::readAgain(const KeyWalks &exact, int64_t cacheBytes) {
   return Simulation(walks, heads, cacheBytes).run();
 }
 
+static bool isGrouped(const bundle::Kernel &kernel) {
+  return kernel.schedule.find(" group") != std::string::npos;
+}
+
+int64_t attn::profile::headsInTurn(const bundle::Kernel &kernel,
+                                   const Lengths &lengths, const LiveKeys &live) {
+  const bundle::Prediction &p = kernel.prediction;
+  bool uneven = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
+                            [](const bundle::Term &term) { return term.live; });
+  if (!isGrouped(kernel) || !uneven || !live.told())
+    return 0;
+  RowBlocks blocks = rowBlocks(kernel, lengths, live.rowAxis);
+  int64_t heads = blocks.within * blocks.repeats;
+  double keys = 0; // Bytes of a head's.
+  for (const bundle::Term &term : p.bytesRead)
+    if (hasAxis(term, live.keyAxis) && !hasAxis(term, live.rowAxis))
+      keys += blockBytes(term, kernel, lengths);
+  if (blocks.count() == 0 || heads < 1)
+    return 0;
+  double fit = keys > 0 ? double(kSectionBytes) / keys : double(heads);
+  return int64_t(std::clamp(fit, 1.0, double(heads)));
+}
+
 KeyWalks attn::profile::keyWalks(const bundle::Kernel &kernel,
                                  const Lengths &lengths, const LiveKeys &live,
                                  int64_t resident) {
   KeyWalks walks;
   const bundle::Prediction &p = kernel.prediction;
-  bool grouped = kernel.schedule.find(" group") != std::string::npos;
-  bool uneven = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
-                            [](const bundle::Term &term) { return term.live; });
-  if (!grouped || !uneven || !live.told())
+  int64_t section = headsInTurn(kernel, lengths, live);
+  if (section == 0)
     return walks;
   RowBlocks blocks = rowBlocks(kernel, lengths, live.rowAxis);
   int64_t keys = lengths.at(live.keyAxis);
@@ -147,8 +168,7 @@ KeyWalks attn::profile::keyWalks(const bundle::Kernel &kernel,
   walks.sharedBytes = shared / count;
   walks.ownBytes = own / count / double(blocks.count());
   walks.tileBytes = besides / double(walks.heads * blocks.count());
-  walks.section = std::clamp<int64_t>(
-      int64_t(double(kSectionBytes) / (shared / double(walks.heads))), 1, walks.heads);
+  walks.section = section;
   walks.workers = resident;
   walks.stride = kernel.persistent > 0 &&
                  kernel.schedule.find("dynamic") == std::string::npos;

@@ -34,6 +34,11 @@ struct KeyWalks {
 /// half as much again is read. Rows start with the last block of a section.
 double readAgain(const KeyWalks &walks, int64_t cacheBytes);
 
+/// Heads whose tiles take turns (ProgramBuilder::placeTiles); 0 for a kernel whose
+/// blocks stand in the grid's order.
+int64_t headsInTurn(const bundle::Kernel &kernel, const Lengths &lengths,
+                    const LiveKeys &live);
+
 /// The walks of a kernel whose tiles a section's heads take in turns; no rows for
 /// others. Blocks that stand in the grid's order start next to their neighbours
 /// of the same head, and each finds what the one before it has read.

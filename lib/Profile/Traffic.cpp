@@ -127,10 +127,9 @@ double attn::profile::goneShare(double distance, int64_t cacheBytes) {
   return std::clamp((filled - kFirst) / (kAll - kFirst), 0.0, 1.0);
 }
 
-/// Bytes of a term that the blocks touch while the grid's axes from `step` on
-/// stand still.
-static double touched(const bundle::Term &term, const bundle::Kernel &kernel,
-                      const Lengths &lengths, size_t step) {
+double attn::profile::blockBytes(const bundle::Term &term,
+                                 const bundle::Kernel &kernel,
+                                 const Lengths &lengths, size_t step) {
   double bytes = term.coefficient;
   for (const std::string &axis : term.axes) {
     int64_t length = lengths.at(axis);
@@ -165,7 +164,7 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
       for (const std::vector<bundle::Term> *list :
            {&p.bytesRead, &p.bytesWritten})
         for (const bundle::Term &other : *list)
-          distance += touched(other, kernel, lengths, g);
+          distance += blockBytes(other, kernel, lengths, g);
       double steps = double(lengths.at(axis.axis)) / double(axis.tile);
       times *= 1 + goneShare(distance, cacheBytes) * std::max(0.0, steps - 1);
     }

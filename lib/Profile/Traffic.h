@@ -63,6 +63,11 @@ int64_t keysLoaded(const LiveRow &row, int64_t columns);
 double touchedShare(const bundle::Kernel &kernel, const Lengths &lengths,
                     const LiveKeys &live);
 
+/// Bytes of a term that blocks touch while the grid's axes from `step` on stand still;
+/// 0: that one block can touch.
+double blockBytes(const bundle::Term &term, const bundle::Kernel &kernel,
+                  const Lengths &lengths, size_t step = 0);
+
 /// Share of an operand that is gone from a cache of `cacheBytes` after
 /// `distance` bytes have passed.
 double goneShare(double distance, int64_t cacheBytes);

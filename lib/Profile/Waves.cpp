@@ -14,6 +14,27 @@ double Blocks::total() const {
   return double(repeats) * std::accumulate(costs.begin(), costs.end(), 0.0);
 }
 
+Blocks attn::profile::inTurns(const std::vector<double> &costs, int64_t within,
+                              int64_t repeats, int64_t section) {
+  Blocks blocks;
+  int64_t heads = within * repeats;
+  if (section <= 0)
+    section = within;
+  auto add = [&](int64_t here) {
+    for (double cost : costs)
+      blocks.costs.insert(blocks.costs.end(), size_t(here), cost);
+  };
+  int64_t sections = section > 0 ? heads / section : 0;
+  if (sections * section == heads) {
+    blocks.repeats = sections;
+    add(section);
+    return blocks;
+  }
+  for (int64_t first = 0; first < heads; first += section)
+    add(std::min(section, heads - first));
+  return blocks;
+}
+
 /// Blocks that are simulated one by one. Of more the first ones go by the sum: only
 /// the last can leave a multiprocessor idle.
 static constexpr int64_t kSimulated = 40000;

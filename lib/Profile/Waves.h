@@ -23,6 +23,12 @@ struct Blocks {
   double total() const;
 };
 
+/// The tiles of `within * repeats` heads, each with these costs in their order. Heads
+/// of a section of `section` take turns, one tile of each, before the next tile of
+/// any; 0: `within` neighbours do, and heads follow each other otherwise.
+Blocks inTurns(const std::vector<double> &costs, int64_t within, int64_t repeats,
+               int64_t section);
+
 /// When the last block is done. The first ones are dealt out one a multiprocessor,
 /// until `throughput.size()` run on each; a new one starts where one ends. The n
 /// blocks of a multiprocessor share `throughput[n - 1]` of it equally.

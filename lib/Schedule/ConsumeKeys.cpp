@@ -316,6 +316,10 @@ void KeyConsumer::steps(State &state, Value begin, Value count, Live live,
           plainStep(now, start, live);
         scf::YieldOp::create(b, loc, now.flat());
       });
+  // Those of a tile that is done again are not what a tile costs.
+  bool again = freezes() && live && *live != tile::SoftmaxForm::Keep;
+  if (!again)
+    blocks->setAttr(kBlocksAttr, b.getStringAttr(live ? "live" : "masked"));
   state = State::from(state, blocks.getResults());
 }
 

@@ -29,6 +29,10 @@
 
 namespace attn {
 
+/// On a loop over blocks of keys until tile-count-steps has counted its work: "live"
+/// or "masked".
+inline constexpr llvm::StringLiteral kBlocksAttr = "tile.blocks";
+
 /// The key loop's body, taken apart.
 struct KeyLoop {
   tile::ForKeysOp op;

@@ -223,6 +223,22 @@ def SplitKeyLoopPass : Pass<"tile-split-key-loop", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def CountStepsPass : Pass<"tile-count-steps", "::mlir::func::FuncOp"> {
+  let summary = "What the softmax of a block of keys costs, into the prediction";
+  let description = [{
+    Counts, for each score of a fully live and of a masked block, what the finished
+    consumer loops of a `wgmma` program compute: `slots` of the f32 pipe and results of
+    the special-function unit (`special`). Masks, votes, slopes and contracted products are then
+    in the prediction as they are in the code. Loops were marked `tile.blocks` when they
+    were written; a tile that is done again, and a row's first block, are not counted.
+
+    ```mlir
+    // adds to tile.prediction
+    {blocks = "live", slots = 3.125 : f64, special = 1.0 : f64, what = "step"}
+    ```
+  }];
+}
+
 def StampPhasesPass : Pass<"tile-stamp-phases", "::mlir::func::FuncOp"> {
   let summary = "An attention program that records when each phase begins";
   let description = [{

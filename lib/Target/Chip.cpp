@@ -79,8 +79,7 @@ Chip attn::target::chipFor(const DeviceFacts &facts) {
 // of 67 TFLOP/s from shared memory. flashShare: mma fed by ldmatrix, 16 FLOP a byte
 // at 128 bytes a clock, 2048 of 2476, and a little more by sharing. Stores: a kernel
 // that writes f32 scores moves 2.95 of 4.3 TB/s, by the copy engine 3.6. A block: 65
-// 536 blocks of next to nothing take 40 us. sharedSpecial: ex2 beside a full wgmma
-// (2026-12-01). tensorSlowdown: 1.45 of 1.98 GHz at 97 % of wgmma's rate, 1.62 at
+// 536 blocks of next to nothing take 40 us. tensorSlowdown: 1.45 of 1.98 GHz at 97 % of wgmma's rate, 1.62 at
 // 65 %, read inside kernels (2026-12-01).
 static const Habits kHabits = [] {
   Habits h;
@@ -93,7 +92,6 @@ static const Habits kHabits = [] {
   h.rowOperation = 3.6;
   h.rowCrowding = 2.5;
   h.flashOperation = 0.6;
-  h.sharedSpecial = 0.7;
   h.pipeCrowding = 6;
   h.tensorSlowdown = 0.276;
   h.exposedLoads = 1.15;
@@ -103,9 +101,11 @@ static const Habits kHabits = [] {
   h.mapFillSeconds = 5e-6;
   return h;
 }();
-// Of one SM.
+// Of one SM. Of a tile on wgmma: fitted to levels pipelined and specialized of causal (D
+// 64, 128) and full (D 64), L 512 to 4096, sm_90a code (H200, 2026-12-02): least squares
+// of the times' logarithms over steps of 500 and 1000 clocks.
 static constexpr double kBlockClocks = 160; ///< For each block.
-static constexpr double kBlockFill = 500, kTileFill = 5000, kPersistentFill = 2000;
+static constexpr double kBlockFill = 500, kTileFill = 2500, kPersistentFill = 1500;
 
 Roofs attn::target::roofsOf(const Chip &chip) {
   const Architecture &arch = architecture(chip.capability);

@@ -48,14 +48,13 @@ struct Habits {
   double flashOperation = 1;  ///< Instructions of a flash kernel per operation of
                               ///< its softmax: multiplications and additions
                               ///< contract.
-  double sharedSpecial = 1;   ///< Special functions' rate beside a busy wgmma.
   double pipeCrowding = 0;    ///< As `crowding`, of the pipes beside wgmma.
   double tensorSlowdown = 0;  ///< Of the clock, lost at wgmma's full rate: the
                               ///< card's power is what is limited.
   double blockFill = 0;       ///< Seconds of a flash block on mma.sync that no
                               ///< other one covers.
-  double tileFill = 0;        ///< Of a tile on wgmma, its first loads and last
-                              ///< stores; shared by blocks side by side.
+  double tileFill = 0;        ///< Of a tile on wgmma, the latency of its first loads
+                              ///< and last stores; blocks side by side share it.
   double persistentFill = 0;  ///< The same where a producer already loads the next.
   double mapFillSeconds = 0;  ///< As `fillSeconds`, of a flash kernel on wgmma.
   double exposedLoads = 1;    ///< Time factor of a flash kernel of one stage.

@@ -60,6 +60,7 @@ static Manifest example() {
   k.prediction.bytesRead = {{2, {"B", "Hq", "M", "D"}, false}};
   k.prediction.tensorFlops = {{2.5, {"B", "M"}, true}};
   k.prediction.tensorUnit = "mma.f16";
+  k.prediction.steps = {{"live", {3.125, 1}}, {"masked", {9.5, 2}}};
   k.resources = Resources{168, 0, 1024};
   level.kernels = {k};
   level.files = {{"ptx", "demo.sm_80.naive.ptx"},
@@ -91,6 +92,8 @@ TEST(Manifest, RoundTripKeepsEveryField) {
   EXPECT_EQ(k.resources->registers, 168);
   EXPECT_TRUE(k.prediction.tensorFlops[0].live);
   EXPECT_DOUBLE_EQ(k.prediction.tensorFlops[0].coefficient, 2.5);
+  EXPECT_DOUBLE_EQ(k.prediction.steps.at("live").slots, 3.125);
+  EXPECT_DOUBLE_EQ(k.prediction.steps.at("masked").special, 2);
   EXPECT_EQ(again.programs[0].axes[1].inner, "Hkv");
   EXPECT_EQ(again.programs[0].axes[5].extent, 64);
   EXPECT_EQ(again.programs[0].levels[0].temporaries[0].pad, 16);

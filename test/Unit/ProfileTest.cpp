@@ -43,6 +43,8 @@ static bundle::Kernel kernel() {
   k.prediction.exponentials = {{1, {"M", "N"}, true}};
   return k;
 }
+/// Queries and results of all ten rows, at 1 kB/s.
+constexpr double kRowLoads = 0.08 + 0.04;
 static const std::map<std::string, int64_t> kLengths{
     {"M", 10}, {"N", 20}, {"D", 4}};
 
@@ -337,13 +339,88 @@ TEST(Estimate, FlashAddsItsPipesAndSlowsItsClock) {
   // All pairs alive: 1600 matmul operations at 100/s and 200 exponentials at
   // 1/s take turns.
   EXPECT_NEAR(estimate(k, kLengths, 1, 8, roofs).seconds, 216.5, 1e-9);
-  // wgmma runs them side by side.
+  // wgmma runs them side by side, but for each row's first block (here a pair), whose
+  // softmax has no product beside it: ten times 0.08 s.
   roofs.habits.overlapped["mma.f16"] = true;
-  EXPECT_NEAR(estimate(k, kLengths, 1, 8, roofs).seconds, 200.5, 1e-9);
-  // The tensor pipe is at 8 % of its rate, which takes as much of that from the
-  // clock.
+  EXPECT_NEAR(estimate(k, kLengths, 1, 8, roofs).seconds, 200.8 + 0.5 + kRowLoads, 1e-9);
+  k.schedule = "tile 1x2, 4 warps, 1 stage"; // Two pairs.
+  EXPECT_NEAR(estimate(k, kLengths, 1, 8, roofs).seconds, 201.6 + 0.5 + kRowLoads, 1e-9);
+}
+
+TEST(Estimate, ASoftmaxBesideWgmmaCostsWhatItsStepsSay) {
+  target::Roofs roofs = roundRoofs();
+  roofs.multiprocessors = 1;
+  roofs.habits.overlapped["mma.f16"] = true;
+  bundle::Kernel k = kernel();
+  k.grid = {{"M", 16}};
+  k.schedule = "tile 16x8, 4 warps, 2 stages";
+  // 8 + 6 + 4 + 2 tiles of 16 x 8; of each block of rows one is its first, one more
+  // has dead pairs. A live pair takes 3 slots at 10/s and an exponential at 1/s, a
+  // masked one 5 slots; a product, 8 operations at 100/s, is hidden but for the first.
+  k.prediction.steps = {{"live", {3, 1}}, {"masked", {5, 1}}};
+  double loads = 64 * 4 * 2 / 1000. + 64 * 4 / 1000.;
+  double live = 128 * 1.3, masked = 128 * 1.5, first = 128 * (1.5 + 0.08);
+  EXPECT_NEAR(estimate(k, kSquare, triangle(), 4, roofs).seconds,
+              4 * first + 4 * masked + 12 * live + loads + 0.5, 1e-6);
+  // Without masked blocks in the manifest live ones stand for them.
+  k.prediction.steps.erase("masked");
+  EXPECT_NEAR(estimate(k, kSquare, triangle(), 4, roofs).seconds,
+              4 * (live + 128 * 0.08) + 16 * live + loads + 0.5, 1e-6);
+  // The tensor pipe is busy for 8 of 130, and takes half as much from the clock.
   roofs.habits.tensorSlowdown = 0.5;
-  EXPECT_NEAR(estimate(k, kLengths, 1, 8, roofs).seconds, 200 / 0.96 + 0.5, 1e-9);
+  EXPECT_GT(estimate(k, kSquare, triangle(), 4, roofs).seconds,
+            20 * live / (1 - 0.5 * 0.08 / 1.3));
+}
+
+TEST(Estimate, TilesOfASectionStartLongestFirst) {
+  target::Roofs roofs = roundRoofs();
+  roofs.multiprocessors = 4;
+  roofs.habits.overlapped["mma.f16"] = true;
+  bundle::Kernel k = kernel();
+  k.schedule = "1 group x 64x8, 2 stages, dynamic tiles";
+  k.persistent = 2;
+  k.grid = {{"M", 16}, {"H", 1}};
+  k.prediction.bytesRead = {{2, {"H", "M", "D"}, false}, {2, {"H", "N", "D"}, false}};
+  k.prediction.tensorFlops = {{2, {"H", "M", "N", "D"}, true}};
+  k.prediction.exponentials = {{1, {"H", "M", "N"}, true}};
+  std::map<std::string, int64_t> lengths = kSquare;
+  lengths["H"] = 3;
+  EXPECT_EQ(headsInTurn(k, lengths, triangle()), 3);
+  // 8 8 8 6 6 6 4 4 4 2 2 2 on four workers; head after head the last 8 starts late.
+  double inTurn = makespan(inTurns({8, 6, 4, 2}, 1, 3, 3), 4, {1});
+  double after = makespan(inTurns({8, 6, 4, 2}, 1, 3, 0), 4, {1});
+  EXPECT_LT(inTurn, after);
+  // A warp group's 64 rows by 8 keys, an exponential a second on four multiprocessors.
+  double tile = 4 * 64 * 8;
+  double seconds = estimate(k, lengths, triangle(), 12, roofs).seconds;
+  EXPECT_GT(seconds, inTurn * tile);
+  EXPECT_LT(seconds, after * tile);
+  EXPECT_EQ(headsInTurn(k, lengths, 1), 0); // Nothing is masked.
+  k.schedule = "tile 16x8, 4 warps";
+  EXPECT_EQ(headsInTurn(k, lengths, triangle()), 0); // Blocks in the grid's order.
+}
+
+TEST(Waves, HeadsOfASectionTakeTurns) {
+  EXPECT_EQ(inTurns({3, 1}, 1, 2, 2).costs, (std::vector<double>{3, 3, 1, 1}));
+  // Two sections, and one of a single head behind them.
+  Blocks blocks = inTurns({3, 1}, 1, 4, 2);
+  EXPECT_EQ(blocks.costs.size(), 4u);
+  EXPECT_EQ(blocks.repeats, 2);
+  EXPECT_EQ(inTurns({3, 1}, 1, 3, 2).costs, (std::vector<double>{3, 3, 1, 1, 3, 1}));
+  // No section: neighbours share their rows.
+  EXPECT_EQ(inTurns({3, 1}, 2, 5, 0).costs, (std::vector<double>{3, 3, 1, 1}));
+  EXPECT_EQ(inTurns({3, 1}, 2, 5, 0).repeats, 5);
+}
+
+TEST(LiveKeys, TheCoreIsWhatAllRowsSee) {
+  LiveKeys band(0.5);
+  band.rowAxis = "M", band.keyAxis = "N";
+  band.rows = {{0, 0, 1}, {8, 4, 9}, {15, 11, 16}};
+  EXPECT_EQ(band.core(8, 9).first, 4);
+  EXPECT_EQ(band.core(8, 9).behind, 9);
+  LiveRow none = band.core(0, 16);
+  EXPECT_EQ(none.behind, none.first);
+  EXPECT_EQ(band.hull(0, 16).behind, 16);
 }
 
 TEST(Estimate, KernelsGoByTheChipsHabits) {
@@ -666,6 +743,27 @@ TEST(Reason, CountersSayWhatAKernelWaitsFor) {
   EXPECT_NE(likeliestReason(k, r.roofs).find("440 B were counted, +57 % of"),
             std::string::npos)
       << likeliestReason(k, r.roofs);
+}
+
+TEST(Reason, ALaterLaunchTellsThatTheDeviceWasCold) {
+  Results r = results();
+  KernelResult &k = r.levels[0].kernels[0];
+  double predicted = k.predicted.seconds * 1e3;
+  ASSERT_GT(k.measured->median, 1.1 * predicted);
+  k.activity = Activity{};
+  k.activity->milliseconds = 1.02 * predicted;
+  EXPECT_NE(likeliestReason(k, r.roofs).find("had not warmed up"), std::string::npos);
+  // A later one that is as slow says nothing of that.
+  k.activity->milliseconds = k.measured->median;
+  EXPECT_EQ(likeliestReason(k, r.roofs).find("warmed"), std::string::npos);
+}
+
+TEST(Reason, AFusedKernelThatIsFastBlamesNoSingleRate) {
+  Results r = results();
+  KernelResult &k = r.levels[0].kernels[0];
+  k.measured = summarize({k.predicted.seconds * 0.7e3});
+  EXPECT_EQ(likeliestReason(k, r.roofs),
+            "matmuls and softmax overlap better than the table says");
 }
 
 /// Results of one kernel on a CPU.
