@@ -63,15 +63,13 @@ static LogicalResult verifyNestsApart(Operation *op, Type type) {
 }
 
 static LogicalResult verifyAllAxes(Operation *op) {
-  auto verify = [&](Type type) {
-    return success(!isa<RankedTensorType>(type) ||
-                   (succeeded(verifyAxes(op, type)) &&
-                    succeeded(verifyNestsApart(op, type))));
-  };
-  return success(llvm::all_of(op->getOperandTypes(),
-                              [&](Type type) { return succeeded(verify(type)); }) &&
-                 llvm::all_of(op->getResultTypes(),
-                              [&](Type type) { return succeeded(verify(type)); }));
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
+    if (isa<RankedTensorType>(type) &&
+        (failed(verifyAxes(op, type)) || failed(verifyNestsApart(op, type))))
+      return failure();
+  return success();
 }
 
 /// `axis` is one of `tensor`'s, or one of them reaches it.

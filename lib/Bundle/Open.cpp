@@ -55,10 +55,17 @@ std::string bundle::hashOfSpec(const std::string &text) {
   return fmt::format("fnv1a-{:016x}", hash);
 }
 
+/// The kernel of that name, or null.
+static const spec::Kernel *findKernel(const spec::ParseResult &spec,
+                                      const std::string &name) {
+  for (const spec::Kernel &kernel : spec.module.kernels)
+    if (kernel.name == name)
+      return &kernel;
+  return nullptr;
+}
+
 const spec::Kernel &Opened::kernelOf(const Program &program) const {
-  return *std::find_if(
-      spec.module.kernels.begin(), spec.module.kernels.end(),
-      [&](const spec::Kernel &kernel) { return kernel.name == program.name; });
+  return *findKernel(spec, program.name);
 }
 
 static std::string show(const Axis &axis) {
@@ -127,11 +134,8 @@ Opened bundle::open(const std::string &folder) {
   if (!opened.spec.ok())
     fail("its spec is broken: " + opened.spec.diagnostics.front().message);
   for (const Program &program : opened.manifest.programs) {
-    const std::vector<spec::Kernel> &kernels = opened.spec.module.kernels;
-    auto kernel = std::find_if(
-        kernels.begin(), kernels.end(),
-        [&](const spec::Kernel &each) { return each.name == program.name; });
-    if (kernel == kernels.end())
+    const spec::Kernel *kernel = findKernel(opened.spec, program.name);
+    if (!kernel)
       fail(fmt::format("its spec has no kernel {}, which is in its manifest; make the "
                        "bundle again with attnc",
                        program.name));

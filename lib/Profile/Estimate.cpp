@@ -86,13 +86,6 @@ private:
   }
 
   bool persistent() const { return kernel.persistent > 0; }
-  bool dynamicTiles() const {
-    return kernel.schedule.find("dynamic") != std::string::npos;
-  }
-  bool queriesAhead() const {
-    return kernel.schedule.find("queries ahead") != std::string::npos;
-  }
-  bool grouped() const { return kernel.schedule.find(" group") != std::string::npos; }
 
   /// The row axis of blocks: the masks', else the first of the grid.
   std::string rowAxis() const {
@@ -275,7 +268,7 @@ private:
   void matmul() {
     const target::Habits &habits = roofs.habits;
     // Scores leave as f32 straight from the accumulators.
-    double stores = grouped() ? habits.boxStores : habits.fragmentStores;
+    double stores = tile.grouped ? habits.boxStores : habits.fragmentStores;
     e.memorySeconds = (double(e.bytesRead) + double(e.bytesWritten) / stores) /
                       roofs.bandwidth;
     e.tensorSeconds /= shareOf(habits.matmulShare, p.tensorUnit);
@@ -294,7 +287,7 @@ private:
     if (even <= 0)
       return;
     double span = 0;
-    if (persistent() && !dynamicTiles()) {
+    if (persistent() && !tile.dynamic) {
       span = strideSpan(tiles, roofs.multiprocessors, kFewShare);
     } else {
       // One of few blocks draws up to twice its even share of a multiprocessor's.
@@ -365,7 +358,7 @@ private:
     const target::Habits &habits = roofs.habits;
     int64_t columns = std::max<int64_t>(tile.columns, 1);
     // Warp groups have key limits of their own.
-    int64_t rows = grouped() ? kGroupRows : blockRows();
+    int64_t rows = tile.grouped ? kGroupRows : blockRows();
     double area = double(rows * columns);
     PairSeconds pair = perPair();
     pair.tensor /= shareOf(habits.flashShare, p.tensorUnit);
@@ -399,7 +392,7 @@ private:
     double queries = rowSeconds(p.bytesRead), results = rowSeconds(p.bytesWritten);
     int64_t resident = persistent() ? 1 : residentBlocks();
     double fill = persistent()
-                      ? habits.persistentFill + (queriesAhead() ? 0 : queries)
+                      ? habits.persistentFill + (tile.queriesAhead ? 0 : queries)
                       : (habits.tileFill + queries + results) / double(resident);
     for (double &cost : costs.costs)
       cost += fill;
@@ -441,7 +434,7 @@ private:
   }
 
   double span(const Blocks &costs, const std::vector<double> &throughput) const {
-    return persistent() && !dynamicTiles()
+    return persistent() && !tile.dynamic
                ? strideSpan(costs, roofs.multiprocessors)
                : makespan(costs, roofs.multiprocessors, throughput);
   }

@@ -24,24 +24,31 @@ static LiveRow between(const std::vector<LiveRow> &rows, int64_t row) {
   return {row, at(below.first, above->first), at(below.behind, above->behind)};
 }
 
-LiveRow LiveKeys::core(int64_t begin, int64_t end) const {
+/// The first row of [begin, end), to which `add` joins its last and the told ones
+/// between them.
+template <typename Add>
+static LiveRow joined(const std::vector<LiveRow> &rows, int64_t begin, int64_t end,
+                      Add add) {
   LiveRow found = between(rows, begin);
-  auto meet = [&](const LiveRow &row) {
-    found.first = std::max(found.first, row.first);
-    found.behind = std::min(found.behind, row.behind);
-  };
-  meet(between(rows, end - 1));
+  add(found, between(rows, end - 1));
   for (const LiveRow &row : rows)
     if (row.row > begin && row.row < end - 1)
-      meet(row);
+      add(found, row);
   found.row = begin;
+  return found;
+}
+
+LiveRow LiveKeys::core(int64_t begin, int64_t end) const {
+  LiveRow found = joined(rows, begin, end, [](LiveRow &found, const LiveRow &row) {
+    found.first = std::max(found.first, row.first);
+    found.behind = std::min(found.behind, row.behind);
+  });
   found.behind = std::max(found.behind, found.first);
   return found;
 }
 
 LiveRow LiveKeys::hull(int64_t begin, int64_t end) const {
-  LiveRow found = between(rows, begin);
-  auto add = [&](const LiveRow &row) {
+  return joined(rows, begin, end, [](LiveRow &found, const LiveRow &row) {
     if (row.behind <= row.first)
       return;
     if (found.behind <= found.first) {
@@ -50,11 +57,5 @@ LiveRow LiveKeys::hull(int64_t begin, int64_t end) const {
     }
     found.first = std::min(found.first, row.first);
     found.behind = std::max(found.behind, row.behind);
-  };
-  add(between(rows, end - 1));
-  for (const LiveRow &row : rows)
-    if (row.row > begin && row.row < end - 1)
-      add(row);
-  found.row = begin;
-  return found;
+  });
 }

@@ -112,16 +112,12 @@ double attn::profile::readAgain(const KeyWalks &exact, int64_t cacheBytes) {
   return Simulation(walks, heads, cacheBytes).run();
 }
 
-static bool isGrouped(const bundle::Kernel &kernel) {
-  return kernel.schedule.find(" group") != std::string::npos;
-}
-
 int64_t attn::profile::headsInTurn(const bundle::Kernel &kernel,
                                    const Lengths &lengths, const LiveKeys &live) {
   const bundle::Prediction &p = kernel.prediction;
   bool uneven = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
                             [](const bundle::Term &term) { return term.live; });
-  if (!isGrouped(kernel) || !uneven || !live.told())
+  if (!tileOf(kernel.schedule).grouped || !uneven || !live.told())
     return 0;
   RowBlocks blocks = rowBlocks(kernel, lengths, live.rowAxis);
   int64_t heads = blocks.within * blocks.repeats;
@@ -170,8 +166,7 @@ KeyWalks attn::profile::keyWalks(const bundle::Kernel &kernel,
   walks.tileBytes = besides / double(walks.heads * blocks.count());
   walks.section = section;
   walks.workers = resident;
-  walks.stride = kernel.persistent > 0 &&
-                 kernel.schedule.find("dynamic") == std::string::npos;
+  walks.stride = kernel.persistent > 0 && !tile.dynamic;
   for (int64_t begin = 0; begin < blocks.length; begin += blocks.rows) {
     LiveRow hull = live.hull(begin, std::min(begin + blocks.rows, blocks.length));
     KeyWalks::Walk walk{hull.first / step, (hull.behind + step - 1) / step};

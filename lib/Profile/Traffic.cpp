@@ -14,9 +14,14 @@ using namespace attn::profile;
 Tile attn::profile::tileOf(const std::string &schedule) {
   Tile tile;
   const char *at = schedule.c_str();
+  auto says = [&](const char *words) {
+    return schedule.find(words) != std::string::npos;
+  };
+  tile.grouped = says(" group");
+  tile.dynamic = says("dynamic");
+  tile.queriesAhead = says("queries ahead");
   size_t groups = schedule.find(" x "); // "2 groups x 64x128"
-  bool grouped = groups != std::string::npos &&
-                 schedule.find(" group") != std::string::npos;
+  bool grouped = groups != std::string::npos && tile.grouped;
   if (grouped || schedule.rfind("tile ", 0) == 0) {
     char *end = nullptr;
     tile.rows = std::strtoll(grouped ? at + groups + 3 : at + 5, &end, 10);

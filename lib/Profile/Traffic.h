@@ -19,6 +19,9 @@ namespace attn::profile {
 struct Tile {
   int64_t rows = 0, columns = 0, depth = 0;
   int stages = 0;
+  bool grouped = false;      ///< By warp groups, on wgmma.
+  bool dynamic = false;      ///< Persistent blocks take the next tile from a counter.
+  bool queriesAhead = false; ///< A producer loads the next tile's queries early.
 };
 Tile tileOf(const std::string &schedule);
 

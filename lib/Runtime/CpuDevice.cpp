@@ -133,8 +133,8 @@ public:
     void *data = std::aligned_alloc(256, rounded ? rounded : 256);
     if (!data)
       throw TooLargeError(fmt::format("cannot allocate {} bytes; bind smaller "
-                                    "lengths",
-                                    bytes));
+                                      "lengths",
+                                      bytes));
     return data;
   }
   void release(void *data) override { std::free(data); }

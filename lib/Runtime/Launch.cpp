@@ -83,13 +83,21 @@ static uint64_t encodeScalar(const bundle::Scalar &scalar,
                                 scalar.name, scalar.dtype));
 }
 
+std::optional<int64_t> attn::runtime::readInteger(const std::string &text) {
+  int64_t value = 0;
+  const char *last = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || stop != last)
+    return std::nullopt;
+  return value;
+}
+
 ScalarValue attn::runtime::readScalar(const bundle::Scalar &scalar,
                                       const std::string &text) {
-  const char *first = text.data(), *last = text.data() + text.size();
-  int64_t number = 0;
-  auto [stop, error] = std::from_chars(first, last, number);
-  ScalarValue value = number;
-  if (error != std::errc() || stop != last) {
+  ScalarValue value;
+  if (std::optional<int64_t> number = readInteger(text)) {
+    value = *number;
+  } else {
     char *end = nullptr;
     value = std::strtod(text.c_str(), &end);
     if (text.empty() || end != text.c_str() + text.size())

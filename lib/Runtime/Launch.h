@@ -16,6 +16,7 @@
 #include "lib/Runtime/Device.h"
 
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -35,6 +36,9 @@ Lengths resolveLengths(const bundle::Program &program, const Lengths &given);
 
 /// A scalar argument's value; an integer is taken for a float dtype as well.
 using ScalarValue = std::variant<int64_t, double>;
+
+/// The whole number that all of `text` writes, if it does and 64 bits hold it.
+std::optional<int64_t> readInteger(const std::string &text);
 
 /// The value that `text` writes for a scalar argument: whole numbers are exact. Throws
 /// LaunchError on what is no number or does not fit the scalar's dtype.

@@ -8,8 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <random>
 
 using namespace attn;
@@ -207,15 +205,12 @@ private:
   }
 
   static int64_t whole(const std::string &name, const std::string &text) {
-    int64_t value = 0;
-    const char *last = text.data() + text.size();
-    auto [stop, error] = std::from_chars(text.data(), last, value);
-    if (error != std::errc() || stop != last || value < 0 ||
-        value > runtime::kMaxLength)
+    std::optional<int64_t> value = runtime::readInteger(text);
+    if (!value || *value < 0 || *value > runtime::kMaxLength)
       throw InputError(fmt::format("--bind {}={}: a length is a whole number from 0 to "
                                    "2^30",
                                    name, text));
-    return value;
+    return *value;
   }
 
   reference::ScalarValue scalar(const spec::Argument &argument, int64_t m,

@@ -94,6 +94,8 @@ TEST(Tile, IsReadFromTheSchedulesWords) {
   EXPECT_EQ(tileOf("3 groups x 64x80, 3 stages, vote").rows, 192);
   EXPECT_EQ(tileOf("3 groups x 64x80, 3 stages, vote").columns, 80);
   EXPECT_EQ(tileOf("3 groups x 64x80, 3 stages, vote").stages, 3);
+  EXPECT_TRUE(tileOf("3 groups x 64x80, 3 stages, vote").grouped);
+  EXPECT_FALSE(tile.grouped || tile.dynamic || tile.queriesAhead);
   EXPECT_EQ(tileOf("rows by hand").columns, 0);
   EXPECT_EQ(tileOf("").rows, 0);
 }

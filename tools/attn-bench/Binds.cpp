@@ -6,9 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -60,17 +58,8 @@ Binds attn::bench::defaultBinds(const std::string &specPath,
   return {};
 }
 
-static std::optional<int64_t> parseInteger(const std::string &text) {
-  int64_t value = 0;
-  const char *end = text.data() + text.size();
-  auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end)
-    return std::nullopt;
-  return value;
-}
-
 static int64_t parseLength(const std::string &axis, const std::string &text) {
-  if (auto value = parseInteger(text))
+  if (auto value = runtime::readInteger(text))
     return *value;
   throw InputError(
       fmt::format("axis {} has length '{}'; a length is a whole number of at "
