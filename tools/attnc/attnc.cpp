@@ -243,7 +243,7 @@ int main(int argc, char **argv) {
           "2 wrong usage, no such input, or output that cannot be written.\n",
           &llvm::errs()))
     return 2;
-  if (input.empty() || output.empty())
+  if (input.empty() || !output.getNumOccurrences())
     return fail(llvm::Twine(input.empty() ? "no input; give a spec and"
                                           : "no place for the bundle; give") +
                 " -o FOLDER, for example attnc kernels/causal.attn -o out/causal");
