@@ -157,7 +157,7 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
   int64_t blocks = tile::clusterOf(program);
   ProtocolRun run = asked;
   run.block = asked.block / blocks * blocks;
-  run.launched = std::max(llvm::divideCeil(asked.launched, blocks) * blocks, blocks);
+  run.launched = std::max<int64_t>((asked.launched + blocks - 1) / blocks, 1) * blocks;
   auto groupCount = program->getAttrOfType<IntegerAttr>("tile.groups");
   int64_t groups = roles ? static_cast<int64_t>(roles.getGroups())
                          : groupCount ? groupCount.getInt() : 1;

@@ -100,8 +100,12 @@ static void searchGroups(Collector &c) {
     change(&Schedule::persistent, {0, 1, 2});
     change(&Schedule::queries, {1, 2});
     // Of three groups it gained nothing: their block loads keys for 192 rows.
-    if (base.groups <= 2)
-      change(&Schedule::cluster, {1, 2});
+    if (base.groups <= 2 && base.cluster == 1) {
+      Schedule s = base;
+      s.cluster = 2;
+      s.persistent = 1;
+      c.add(s);
+    }
   } else {
     change(&Schedule::rotate, {0, 1});
   }
