@@ -1,9 +1,10 @@
 //===- ProtocolMachine.cpp - roles run against each other -----------------===//
 //
 // Every block of a cluster has signals, stages and flags of its own, under the same
-// numbers; whatever reaches all blocks is one effect in each. A copy by parts is in
-// flight to each block apart from the others, and may land there before that block's
-// own producer has announced the stage.
+// numbers. What reaches another block is in flight until it lands there, apart from
+// what goes to the others and from what the same role sends next, unless an arrival
+// releases. A part of a copy may land before the block's own producer has announced
+// the stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,11 +35,9 @@ struct Stage {
   int64_t readers = 0;         ///< Products in flight that read it.
 };
 
-/// A copy under way to one block.
+/// A copy, or an arrival or a flag for another block, under way to one block.
 struct Flight {
-  size_t block, signal, stage;
-  int64_t part; ///< Of the block that sent it; -1: the whole.
-  size_t sender;
+  size_t block, sender; ///< Where to, and the role that it comes from.
   const Event *event;
 };
 
@@ -52,7 +51,8 @@ struct Machine {
   std::vector<char> begun;          ///< Blocks whose signals are there.
   std::vector<size_t> at, met;      ///< Of each role.
   std::vector<std::deque<const Event *>> inFlight; ///< Products of each role.
-  std::vector<Flight> copies;
+  std::vector<Flight> flights;
+  std::vector<char> acquired; ///< The role's last wait was for other blocks, too.
   std::vector<int64_t> turns; ///< Passed to a group and not yet taken.
   std::mt19937_64 random;
 
@@ -63,7 +63,8 @@ struct Machine {
         stageCount(static_cast<size_t>(numbers.stages)),
         flagCount(static_cast<size_t>(numbers.flags)), flags(blocks * flagCount, nullptr),
         begun(blocks, 0), at(roles.size(), 0), met(roles.size(), 0),
-        inFlight(roles.size()), turns(roles.size(), 0), random(seed) {
+        inFlight(roles.size()), acquired(roles.size(), 0), turns(roles.size(), 0),
+        random(seed) {
     for (size_t block = 0; block < blocks; ++block) {
       for (int64_t arrivals : numbers.arrivals)
         signals.push_back({arrivals, arrivals});
@@ -135,24 +136,31 @@ struct Machine {
       return (signals[signalAt(blockOf(role), e)].phase & 1) != (e.count & 1);
     if (e.kind == Event::TurnWait)
       return turns[role] > 0;
-    if (e.kind == Event::Meet)
-      for (size_t other = 0; other < roles.size(); ++other)
-        if (met[other] < met[role] || (met[other] == met[role] && !meets(other)))
-          return false;
+    if (e.kind != Event::Meet)
+      return true;
+    // The barrier orders what its threads did, not what they asked the engine for.
+    for (const Flight &flight : flights)
+      if (flight.event->kind != Event::Copy)
+        return false;
+    for (size_t other = 0; other < roles.size(); ++other)
+      if (met[other] < met[role] || (met[other] == met[role] && !meets(other)))
+        return false;
     return true;
   }
 
-  std::string arrive(size_t role, const Event &e) {
+  /// To all blocks that the event reaches; only copies take time to its own.
+  std::string send(size_t role, const Event &e) {
     for (size_t block : reached(role, e)) {
       if (!begun[block])
-        return wrong(role, "arrives in a block that has no signals yet", e);
-      if (ended(block))
-        return wrong(role, "arrives in a block that has ended", e);
-      Signal &s = signals[signalAt(block, e)];
-      if (s.left < e.count)
-        return wrong(role, "arrives more often than the signal counts", e);
-      s.left -= e.count;
-      s.settle();
+        return wrong(role, "reaches a block that has no signals yet", e);
+      Flight flight{block, role, &e};
+      std::string problem;
+      if (e.kind == Event::Copy || block != blockOf(role))
+        flights.push_back(flight);
+      else
+        problem = land(flight);
+      if (!problem.empty())
+        return problem;
     }
     return "";
   }
@@ -166,16 +174,10 @@ struct Machine {
     --announced.left;
     announced.copies += static_cast<int64_t>(to.size());
     ++stages[stageAt(own, e.stages[0])].announced;
-    for (size_t block : to) {
-      if (!begun[block])
-        return wrong(role, "copies to a block that has no signals yet", e);
-      size_t stage = stageAt(block, e.stages[0]);
-      if (stages[stage].readers > 0)
+    for (size_t block : to)
+      if (stages[stageAt(block, e.stages[0])].readers > 0)
         return wrong(role, "refills a stage that a product still reads", e);
-      copies.push_back({block, signalAt(block, e), stage,
-                        e.everywhere ? roles[role].rank : -1, role, &e});
-    }
-    return "";
+    return send(role, e);
   }
 
   std::string read(size_t role, const Event &e, int64_t stage) {
@@ -194,6 +196,7 @@ struct Machine {
     size_t block = blockOf(role);
     switch (e.kind) {
     case Event::Wait:
+      acquired[role] = e.ordered;
       return "";
     case Event::Begin:
       begun[block] = 1;
@@ -202,7 +205,8 @@ struct Machine {
       ++met[role];
       return "";
     case Event::Arrive:
-      return arrive(role, e);
+    case Event::Raise:
+      return send(role, e);
     case Event::Copy:
       return copy(role, e);
     case Event::Read:
@@ -223,17 +227,12 @@ struct Machine {
         inFlight[role].pop_front();
       }
       return "";
-    case Event::Raise:
-      for (size_t to : reached(role, e)) {
-        if (ended(to))
-          return wrong(role, "raises a flag of a block that has ended", e);
-        flags[flagAt(to, e)] = &e;
-      }
-      return "";
     case Event::Take: {
       const Event *&flag = flags[flagAt(block, e)];
       if ((flag != nullptr) != (e.count != 0))
         return wrong(role, "takes a flag before all have had their say", e);
+      if (flag && flag->everywhere && !acquired[role])
+        return wrong(role, "takes another block's flag without acquiring it", e);
       flag = nullptr;
       return "";
     }
@@ -250,21 +249,43 @@ struct Machine {
     return "";
   }
 
-  std::string land(size_t which) {
-    Flight flight = copies[which];
-    copies.erase(copies.begin() + static_cast<ptrdiff_t>(which));
-    Stage &stage = stages[flight.stage];
-    if (flight.part >= 0 && ended(flight.block))
-      return wrong(flight.sender, "copies to a block that has ended", *flight.event);
+  std::string land(const Flight &flight) {
+    const Event &e = *flight.event;
+    size_t block = flight.block;
+    if (ended(block) && block != blockOf(flight.sender))
+      return wrong(flight.sender, "reaches a block that has ended", e);
+    if (e.kind == Event::Raise) {
+      flags[flagAt(block, e)] = &e;
+      return "";
+    }
+    Signal &signal = signals[signalAt(block, e)];
+    if (e.kind == Event::Arrive) {
+      if (e.ordered) // Flags come first.
+        for (size_t i = flights.size(); i-- > 0;)
+          if (flights[i].event->kind == Event::Raise && flights[i].block == block &&
+              flights[i].sender == flight.sender)
+            (void)land(take(i));
+      if (signal.left < e.count)
+        return wrong(flight.sender, "arrives more often than the signal counts", e);
+      signal.left -= e.count;
+      signal.settle();
+      return "";
+    }
+    Stage &stage = stages[stageAt(block, e.stages[0])];
     if (stage.readers > 0)
-      return wrong(flight.sender, "refills a stage that a product still reads",
-                   *flight.event);
+      return wrong(flight.sender, "refills a stage that a product still reads", e);
     for (size_t part = 0; part < blocks; ++part)
-      if (flight.part < 0 || static_cast<size_t>(flight.part) == part)
+      if (!e.everywhere || part == blockOf(flight.sender))
         ++stage.landed[part];
-    --signals[flight.signal].copies;
-    signals[flight.signal].settle();
+    --signal.copies;
+    signal.settle();
     return "";
+  }
+
+  Flight take(size_t which) {
+    Flight flight = flights[which];
+    flights.erase(flights.begin() + static_cast<ptrdiff_t>(which));
+    return flight;
   }
 
   std::string go(bool late) {
@@ -273,12 +294,12 @@ struct Machine {
       for (size_t role = 0; role < roles.size(); ++role)
         if (ready(role))
           able.push_back(role);
-      size_t choices = able.size() + (late && !able.empty() ? 0 : copies.size());
+      size_t choices = able.size() + (late && !able.empty() ? 0 : flights.size());
       if (choices == 0)
         break;
       size_t pick = random() % choices;
       std::string problem =
-          pick < able.size() ? step(able[pick]) : land(pick - able.size());
+          pick < able.size() ? step(able[pick]) : land(take(pick - able.size()));
       if (!problem.empty())
         return problem;
     }

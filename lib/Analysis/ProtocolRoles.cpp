@@ -181,6 +181,7 @@ LogicalResult Role::operation(Operation *op) {
                 wait.getSignals().getType().getCount(), numbers.signalBase, e.signal) ||
         !need(op, wait.getParity(), e.count))
       return failure();
+    e.ordered = wait.getAcquire();
     add(e);
     return success();
   }
@@ -193,6 +194,7 @@ LogicalResult Role::operation(Operation *op) {
                 arrive.getSignals().getType().getCount(), numbers.signalBase, e.signal))
       return failure();
     e.everywhere = arrive.getCluster();
+    e.ordered = arrive.getRelease();
     if (really)
       add(e);
     return success();

@@ -37,6 +37,7 @@ struct Event {
   mlir::Operation *op = nullptr;
   /// Arrive, Raise: in every block of the cluster. Copy: a part, to every block.
   bool everywhere = false;
+  bool ordered = false; ///< Wait: acquires, Arrive: releases, beyond the block.
   /// Copy of a part: where from, as far as it is known.
   std::vector<std::optional<int64_t>> at = {};
 };
