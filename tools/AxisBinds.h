@@ -3,6 +3,7 @@
 #define ATTN_TOOLS_AXISBINDS_H
 
 #include "lib/Spec/Diagnostics.h"
+#include "lib/Spec/Printable.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"

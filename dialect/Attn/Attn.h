@@ -33,6 +33,11 @@ AxisAttr lookUpAxis(mlir::Operation *op, llvm::StringRef axis);
 /// the group or inner axis that `outer` nests.
 bool reaches(mlir::Operation *op, llvm::StringRef outer, llvm::StringRef axis);
 
+/// Whether `axis` belongs to one operand of a matmul alone: the other has neither it
+/// nor an axis that nests it or is a part of it. Scores of a key axis that does not
+/// are no product of a block of queries and a block of keys.
+bool isOfOneOperand(MatmulOp matmul, llvm::StringRef axis);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_ATTN_H

@@ -239,3 +239,18 @@ bool attn::reaches(Operation *op, StringRef outer, StringRef axis) {
          (info.getInner().getValue() == axis ||
           info.getGroup().getValue() == axis);
 }
+
+bool attn::isOfOneOperand(MatmulOp matmul, StringRef axis) {
+  auto has = [&](Value operand) {
+    return llvm::any_of(axisNames(operand.getType()), [&](StringAttr name) {
+      return name.getValue() == axis;
+    });
+  };
+  auto touches = [&](Value operand) {
+    return llvm::any_of(axisNames(operand.getType()), [&](StringAttr name) {
+      return reaches(matmul, axis, name) || reaches(matmul, name, axis);
+    });
+  };
+  Value a = matmul.getA(), b = matmul.getB();
+  return (has(a) && !touches(b)) || (has(b) && !touches(a));
+}

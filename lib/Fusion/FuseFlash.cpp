@@ -56,11 +56,6 @@ static bool fuseSoftmax(OnlineSoftmaxOp softmax) {
 /// A body without softmax: a matmul over an axis that an earlier matmul made
 /// its key axis, pointwise operations between them.
 static void fuseMatmuls(MatmulOp second) {
-  auto hasKey = [&](Value tensor) {
-    return llvm::any_of(axisNames(tensor.getType()), [&](StringAttr name) {
-      return name.getValue() == second.getOver();
-    });
-  };
   for (Value operand : second->getOperands()) {
     Operation *producer = operand.getDefiningOp();
     if (!producer || !isPlaceable(producer) ||
@@ -79,7 +74,7 @@ static void fuseMatmuls(MatmulOp second) {
       continue;
     auto first = cast<MatmulOp>(*llvm::find_if(
         chain, [](Operation *op) { return isa<MatmulOp>(op); }));
-    if (hasKey(first.getA()) == hasKey(first.getB()))
+    if (!isOfOneOperand(first, second.getOver()))
       continue;
     leaveToMemory(chain, first);
     group.insert(chain.begin(), chain.end());

@@ -28,9 +28,7 @@ static MatmulOp scoreMatmul(Value scores, StringRef key) {
     if (!llvm::hasSingleElement(scores.getUses()))
       return nullptr;
     if (auto matmul = dyn_cast<MatmulOp>(op))
-      return hasAxis(matmul.getA(), key) != hasAxis(matmul.getB(), key)
-                 ? matmul
-                 : MatmulOp();
+      return isOfOneOperand(matmul, key) ? matmul : MatmulOp();
     if (!isPointwise(op))
       return nullptr;
     // Follow the operand that has the key axis and is itself computed.

@@ -120,6 +120,9 @@ struct ScheduleField {
 };
 const std::vector<ScheduleField> &scheduleFields();
 
+/// What a user may write, for messages and help: "rows=N, columns=N, ...".
+std::string overridesInWords();
+
 /// Largest number of an override.
 inline constexpr int64_t kMostOfAField = 4096;
 

@@ -36,8 +36,7 @@ FailureOr<FlashParts> attn::findFlashParts(const KernelContext &kernel) {
   parts.key = parts.scores.getB();
   if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis))
     std::swap(parts.query, parts.key);
-  if (!llvm::is_contained(axesOf(parts.key), parts.keyAxis) ||
-      llvm::is_contained(axesOf(parts.query), parts.keyAxis))
+  if (!isOfOneOperand(parts.scores, parts.keyAxis))
     return op.emitError("exactly one operand of the first matmul must have the "
                         "key axis '")
            << parts.keyAxis << "'";

@@ -105,7 +105,11 @@ LogicalResult attn::storeResults(const KernelContext &kernel, ProgramBuilder &p,
     FailureOr<Value> value = values.evaluate(yielded->getOperand(i));
     if (failed(value))
       return failure();
-    Value tile = p.expand(*value, p.rows, columnAxis.empty() ? 1 : p.columns);
+    // A product without columns fills a tile of which the view has one.
+    int64_t columns = columnAxis.empty()
+                          ? cast<RankedTensorType>(value->getType()).getDimSize(1)
+                          : p.columns;
+    Value tile = p.expand(*value, p.rows, columns);
     for (const TensorInfo &tensor : kernel.destinations(i)) {
       Value view = p.view(tensor, rowAxis, columnAxis);
       auto start = [&](StringRef axis) {

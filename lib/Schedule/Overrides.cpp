@@ -113,6 +113,14 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
   return fields;
 }
 
+std::string attn::overridesInWords() {
+  std::string words;
+  for (const ScheduleField &field : scheduleFields())
+    if (field.overridable)
+      words += fmt::format("{}{}=N", words.empty() ? "" : ", ", field.name);
+  return words;
+}
+
 std::vector<Override> attn::readOverrides(const std::string &text) {
   std::vector<Override> list;
   for (size_t begin = 0; begin <= text.size();) {
@@ -142,11 +150,9 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
     items = readOverrides(text);
   for (const Override &item : items) {
     if (!item.value)
-      return fmt::format("schedule override '{}' is not understood; write "
-                         "rows=N,columns=N,warps=N,stages=N (numbers from 1 to {}), "
-                         "and for warp groups groups=N,turns=N,vote=N,persistent=N,"
-                         "rotate=N,queries=N,cluster=N,polynomial=N,tanh=N",
-                         item.text, kMostOfAField);
+      return fmt::format("schedule override '{}' is not understood; write some of {} "
+                         "with commas between them (numbers up to {})",
+                         item.text, overridesInWords(), kMostOfAField);
     s.*item.field->member = *item.value;
   }
   if (s.warps > 32 || s.rows % (16 * s.warps) || s.columns % 16)

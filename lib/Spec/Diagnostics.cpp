@@ -1,6 +1,7 @@
 //===- Diagnostics.cpp - rendering errors and finding near names ----------===//
 
 #include "lib/Spec/Diagnostics.h"
+#include "lib/Spec/Printable.h"
 
 #include <fmt/format.h>
 
@@ -71,37 +72,6 @@ std::pair<int, int> attn::spec::lineAndColumn(const std::string &text,
   return {line, static_cast<int>(offset - first) + 1};
 }
 
-/// Bytes at `i` that a terminal would act on, tabs and ends of lines among them: 1
-/// for a control, 2 for U+0080 .. U+009F in UTF-8, of which some begin escape
-/// sequences; else 0.
-static size_t controlAt(const std::string &text, size_t i) {
-  unsigned char c = text[i];
-  if (c < 32 || c == 127)
-    return 1;
-  unsigned char next = c == 0xc2 && i + 1 < text.size() ? text[i + 1] : 0;
-  return next >= 0x80 && next < 0xa0 ? 2 : 0;
-}
-
-std::string attn::spec::printable(const std::string &text) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    size_t control = controlAt(text, i);
-    for (size_t end = i + control; i < end; ++i)
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
-    if (!control)
-      out += text[i++];
-  }
-  return out;
-}
-
-std::string attn::spec::maskControls(std::string text) {
-  for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] != '\t' && text[i] != '\n')
-      for (size_t n = controlAt(text, i); n-- > 0;)
-        text[i + n] = '?';
-  return text;
-}
-
 std::string attn::spec::render(const Module &module,
                                const Diagnostic &diagnostic) {
   // No text, no place in it.
@@ -117,25 +87,12 @@ std::string attn::spec::render(const Module &module,
   size_t first = std::min<size_t>(diagnostic.span.begin, module.text.size()) -
                  (column - 1);
   size_t last = module.text.find('\n', first);
-  std::string source = maskControls(module.text.substr(
-      first, last == std::string::npos ? last : last - first));
-  // A tab stays a tab in the caret line so that the columns meet.
-  std::string caret;
-  for (size_t i = 0; i < source.size(); ++i) {
-    unsigned char c = source[i];
-    if (i + 1 < static_cast<size_t>(column))
-      caret += c == '\t' ? '\t' : ' ';
-  }
-  size_t width = 1;
-  if (diagnostic.span.end > diagnostic.span.begin + 1) {
-    size_t room = source.size() + 1 > static_cast<size_t>(column)
-                      ? source.size() - (column - 1)
-                      : 1;
-    width = std::max<size_t>(
-        1, std::min<size_t>(diagnostic.span.end - diagnostic.span.begin, room));
-  }
-  caret += '^' + std::string(width - 1, '~');
-  out += "  " + source + "\n  " + caret + "\n";
+  std::string source = module.text.substr(
+      first, last == std::string::npos ? last : last - first);
+  if (!source.empty() && source.back() == '\r')
+    source.pop_back();
+  Excerpt shown = excerpt(source, column - 1, diagnostic.span.end - first);
+  out += "  " + shown.source + "\n  " + shown.caret + "\n";
   if (diagnostic.fix)
     out += diagnostic.fix->empty() ? "  fix: remove it\n"
                                    : fmt::format("  fix: {}\n", printable(*diagnostic.fix));

@@ -89,11 +89,12 @@ struct Lexer {
     }
     if (!real) {
       errno = 0;
-      token.integer = std::strtoll(token.text.c_str(), nullptr, 10);
-      if (errno == ERANGE) {
-        diagnostics.report("number-too-large", token.span,
-                           "integer does not fit 64 bits");
-        token.integer = 0;
+      unsigned long long magnitude = std::strtoull(token.text.c_str(), nullptr, 10);
+      // 2^63 is the parser's to judge: with a sign before it, it fits.
+      token.integer = static_cast<int64_t>(magnitude);
+      if (errno == ERANGE || magnitude > uint64_t(INT64_MAX) + 1) {
+        diagnostics.report("number-too-large", token.span, kIntegerTooLarge);
+        token.integer = 1; // Right wherever a length or a divisor stands.
       }
     }
   }

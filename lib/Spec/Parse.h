@@ -42,12 +42,6 @@ ParseResult parseFile(const std::string &path, const Binds &binds = {});
 std::string render(const Module &module, const Diagnostic &diagnostic);
 std::string render(const ParseResult &result);
 
-/// Text for a terminal: bytes that it would act on are written as \x1b.
-std::string printable(const std::string &text);
-/// The same for source text, byte for byte so that columns stay: '?' for each. Tabs
-/// and ends of lines stay.
-std::string maskControls(std::string text);
-
 /// 1-based line and column of a byte offset.
 std::pair<int, int> lineAndColumn(const std::string &text, uint32_t offset);
 

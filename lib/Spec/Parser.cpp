@@ -223,9 +223,28 @@ struct Parser {
     if (is("-")) {
       Deeper deeper(*this);
       Token token = take();
+      // The least integer has no positive twin to negate.
+      if (isLeast(peek())) {
+        SyntaxExpr least = literal(take());
+        least.span.begin = token.span.begin;
+        return least;
+      }
       return unary(Op::Neg, token, prefix());
     }
     return primary();
+  }
+
+  static bool isLeast(const Token &token) {
+    return token.kind == Token::Int && token.integer == INT64_MIN;
+  }
+
+  static SyntaxExpr literal(const Token &token) {
+    SyntaxExpr e;
+    e.span = e.nameSpan = token.span;
+    e.kind = token.kind == Token::Int ? SyntaxExpr::Int : SyntaxExpr::Float;
+    e.integer = token.integer;
+    e.real = token.real;
+    return e;
   }
 
   SyntaxExpr primary() {
@@ -233,11 +252,9 @@ struct Parser {
     SyntaxExpr e;
     e.span = e.nameSpan = token.span;
     if (token.kind == Token::Int || token.kind == Token::Float) {
-      e.kind = token.kind == Token::Int ? SyntaxExpr::Int : SyntaxExpr::Float;
-      e.integer = token.integer;
-      e.real = token.real;
-      take();
-      return e;
+      if (isLeast(token))
+        diagnostics.report("number-too-large", token.span, kIntegerTooLarge);
+      return literal(take());
     }
     if (is("(")) {
       uint32_t begin = token.span.begin;
@@ -343,7 +360,7 @@ struct Parser {
           fail("expected-axis",
                fmt::format("an axis name such as D, which the where clause binds: "
                            "where D = {}",
-                           peek().integer));
+                           peek().text));
         p.type.axes.push_back(
             name("expected-axis", "an axis name such as B"));
         if (!is(",") && !is("]"))

@@ -139,3 +139,22 @@ func.func @lse_used_early(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v
   %o = attn.matmul %p16, %v over "N" : (!p, !k) -> !o
   return %o, %e : !o, !r
 }
+
+// The keys nest the queries: a block of keys has a query for each key.
+!nq = tensor<?x?x64xbf16, #attn.axes<B, M, D>>
+!nk = tensor<?x?x64xbf16, #attn.axes<B, N, D>>
+!ns = tensor<?x?xf32, #attn.axes<B, N>>
+!np = tensor<?x?xbf16, #attn.axes<B, N>>
+!no = tensor<?x64xf32, #attn.axes<B, D>>
+// CHECK-LABEL: func.func @keys_nest_queries
+// CHECK: attn.softmax
+func.func @keys_nest_queries(%q: !nq {attn.name = "q"}, %k: !nk {attn.name = "k"}, %v: !nk {attn.name = "v"})
+    -> (!no {attn.name = "o"}) attributes {attn.axes = [#attn.axis<"B">, #attn.axis<"M">,
+    #attn.axis<"D", extent = 64>, #attn.axis<"N", group = "G", inner = "M">, #attn.axis<"G">]} {
+  %s = attn.matmul %q, %k over "D" : (!nq, !nk) -> !ns
+  // expected-remark @+1 {{its scores do not come from one matmul of queries and keys}}
+  %p = attn.softmax %s over "N" : (!ns) -> !ns
+  %p16 = attn.round %p : !ns -> !np
+  %o = attn.matmul %p16, %v over "N" : (!np, !nk) -> !no
+  return %o : !no
+}

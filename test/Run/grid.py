@@ -3,6 +3,8 @@
 
   test/Run/grid.py                        what CI runs: each spec once, on the CPU
   test/Run/grid.py --set=pairs            each spec at each dtype
+  test/Run/grid.py --set=pairs --shift=4  the same, each with another head dim; shifts
+                                          0 to 8 together are the full set
   test/Run/grid.py --set=full             each spec, dtype and head dim; hours
   test/Run/grid.py --set=pairs --targets=sm_80 --cubin=sm_90 --pack=carry
       compiles only, into a folder that test/device.sh runs on a GPU machine;
@@ -57,15 +59,16 @@ def dims_of(text):
     return [{}]
 
 
-def variants(which, specs):
-    """(spec, dtype, binds) of a set, every dtype and dim among them."""
+def variants(which, specs, shift):
+    """(spec, dtype, binds) of a set, every dtype and dim among them; `shift` goes on
+    that many dims for each spec and dtype."""
     for i, spec in enumerate(specs):
         dims = dims_of(spec.read_text())
         if which == "quick":
-            yield spec, DTYPES[(i + i // len(DIMS)) % 3], dims[i % len(dims)]
+            yield spec, DTYPES[(i + i // len(DIMS)) % 3], dims[(i + shift) % len(dims)]
         elif which == "pairs":
             for j, dtype in enumerate(DTYPES):
-                yield spec, dtype, dims[(3 * j + i) % len(dims)]
+                yield spec, dtype, dims[(3 * j + i + shift) % len(dims)]
         else:
             yield from itertools.product([spec], DTYPES, dims)
 
@@ -150,7 +153,7 @@ class Grid:
             sorted(ROOT.glob("test/Run/Inputs/*.attn"))
         if self.o.only:
             specs = [s for s in specs if s.stem in self.o.only.split(",")]
-        work = [v for v in variants(self.o.set, specs)
+        work = [v for v in variants(self.o.set, specs, self.o.shift)
                 if v[1] in self.o.dtypes.split(",")]
         if not work:
             sys.exit("grid: no spec matches --only=" + self.o.only)
@@ -202,6 +205,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     binaries = ROOT / "build" / "bin"
     parser.add_argument("--set", choices=["quick", "pairs", "full"], default="quick")
+    parser.add_argument("--shift", type=int, default=0, help="other head dims, see above")
     parser.add_argument("--only", help="specs by name, comma-separated")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the tensors")
     parser.add_argument("--targets", default="cpu")

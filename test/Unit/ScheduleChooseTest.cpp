@@ -237,10 +237,10 @@ TEST(Overrides, WrongItemsAreQuoted) {
     Schedule s;
     EXPECT_EQ(applyOverrides(text, s),
               "schedule override '" + std::string(text) +
-                  "' is not understood; write rows=N,columns=N,warps=N,stages=N "
-                  "(numbers from 1 to 4096), and for warp groups "
-                  "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N,"
-                  "cluster=N,polynomial=N,tanh=N");
+                  "' is not understood; write some of rows=N, columns=N, depth=N, "
+                  "warps=N, vector=N, stages=N, groups=N, vote=N, turns=N, "
+                  "persistent=N, rotate=N, queries=N, cluster=N, polynomial=N, tanh=N "
+                  "with commas between them (numbers up to 4096)");
   }
 }
 

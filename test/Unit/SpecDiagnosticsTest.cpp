@@ -1,6 +1,7 @@
 //===- SpecDiagnosticsTest.cpp - text and position of every diagnostic ----===//
 
 #include "lib/Spec/Parse.h"
+#include "lib/Spec/Printable.h"
 
 #include <gtest/gtest.h>
 
@@ -471,6 +472,55 @@ TEST(SpecDiagnostics, NoByteThatATerminalActsOnIsPrinted) {
             "a\\x1b[31m\\x09b\\x7f\\x0d\\xc2\\x9b \xc3\xa9");
   EXPECT_EQ(maskControls("a\x1b\tb\n\x7f\xc2\x9b\xc3\xa9"),
             "a?\tb\n???\xc3\xa9");
+  // Direction marks, characters without width, what is no UTF-8: a stray byte, one cut
+  // off, an overlong form, a surrogate.
+  EXPECT_EQ(printable("\xe2\x80\xae|\xe2\x80\x8b|\xef\xbb\xbf"),
+            "\\xe2\\x80\\xae|\\xe2\\x80\\x8b|\\xef\\xbb\\xbf");
+  EXPECT_EQ(printable("\xff|\xe2\x82"), "\\xff|\\xe2\\x82");
+  EXPECT_EQ(printable("\xc0\x80|\xed\xa0\x80"), "\\xc0\\x80|\\xed\\xa0\\x80");
+  EXPECT_EQ(printable("\xe2\x89\xa4 \xf0\x9f\x98\x80"), "\xe2\x89\xa4 \xf0\x9f\x98\x80");
+  EXPECT_EQ(maskControls("\xe2\x80\xae \xe2\x89\xa4 \xff"), "??? \xe2\x89\xa4 ?");
+}
+
+TEST(SpecDiagnostics, TheExcerptOfALineShowsThePlace) {
+  Excerpt plain = excerpt("\ts = q $ k", 7, 8);
+  EXPECT_EQ(plain.source, "\ts = q $ k");
+  EXPECT_EQ(plain.caret, "\t      ^");
+  // A caret for each character, not for each byte.
+  Excerpt wide = excerpt("\xc3\xa9 = \xe2\x89\xa4\xe2\x89\xa4", 5, 11);
+  EXPECT_EQ(wide.caret, "    ^~");
+  // Behind the end.
+  EXPECT_EQ(excerpt("ab", 2, 9).caret, "  ^");
+  // What is far away is left out, and both lines agree about where the place is.
+  std::string line = std::string(5000, 'a') + "MARK" + std::string(5000, 'b');
+  Excerpt far = excerpt(line, 5000, 5004);
+  EXPECT_LT(far.source.size(), 200u);
+  EXPECT_EQ(far.source.substr(far.caret.find('^'), 4), "MARK");
+  EXPECT_EQ(far.caret.substr(far.caret.find('^')), "^~~~");
+  EXPECT_EQ(far.source.substr(0, 3), "...");
+  EXPECT_EQ(far.source.substr(far.source.size() - 3), "...");
+  // A span longer than what is shown.
+  Excerpt all = excerpt(line, 0, line.size());
+  EXPECT_LE(all.caret.size(), all.source.size());
+}
+
+TEST(SpecDiagnostics, TheLeastIntegerFitsWithItsSign) {
+  const std::string head = "kernel f(q: f16[B, M]) -> (o: f32[B, M])\nwhere M = 64 {\n";
+  auto body = [&](const char *condition) {
+    return head + "    o = select(" + condition + ", q, 0)\n}\n";
+  };
+  EXPECT_EQ(reported(body("m >= -9223372036854775808")), "");
+  EXPECT_EQ(reported(body("m >= 9223372036854775807")), "");
+  EXPECT_EQ(reported(body("m >= 9223372036854775808")), "number-too-large");
+  EXPECT_EQ(reported(body("0 <= m - 9223372036854775808")), "number-too-large");
+  EXPECT_EQ(reported(body("m >= -9223372036854775809")), "number-too-large");
+  ParseResult result = parse("x.attn", body("m >= -9223372036854775808"));
+  const Expr &choice = *result.module.kernels[0].body[0].value;
+  EXPECT_EQ(choice.operands[0]->operands[1]->integer, INT64_MIN);
+  // A length that no integer holds is one error, not a wrong length as well.
+  EXPECT_EQ(reported("kernel f(q: f16[B, M]) -> (o: f32[B, M])\n"
+                     "where M = 99999999999999999999 {\n    o = scale(q, 1)\n}\n"),
+            "number-too-large");
 }
 
 TEST(SpecDiagnostics, BrokenStatementIsReportedOnce) {

@@ -2,6 +2,7 @@
 
 #include "tools/attn-bench/Input.h"
 
+#include "lib/Spec/Printable.h"
 #include "lib/Target/Targets.h"
 #include "tools/attn-bench/Compile.h"
 

@@ -5,7 +5,9 @@
 #include "lib/Import/Import.h"
 #include "lib/Pipelines/Compile.h"
 #include "lib/Pipelines/Overrides.h"
+#include "lib/Schedule/Choose.h"
 #include "lib/Spec/Parse.h"
+#include "lib/Spec/Printable.h"
 #include "tools/AxisBinds.h"
 #include "tools/HideOptions.h"
 #include "tools/StandardOutput.h"
@@ -60,9 +62,10 @@ struct Options {
   cl::list<std::string> bind{"bind", cl::CommaSeparated,
                              cl::desc("Lengths of axes, such as D=64"),
                              cl::value_desc("AXIS=N,...")};
-  cl::opt<std::string> schedule{
-      "schedule", cl::desc("Overrides for flash kernels: rows=N,columns=N,"
-                           "warps=N,stages=N")};
+  std::string scheduleHelp = "Overrides for flash kernels:\n" + attn::overridesInWords() +
+                             "\n(those after stages are for sm_90a)";
+  cl::opt<std::string> schedule{"schedule", cl::value_desc("rows=N,columns=N,..."),
+                                cl::desc(scheduleHelp)};
   cl::opt<bool> tf32{"tf32", cl::desc("Let f32 matmuls round operands to tf32")};
   cl::opt<bool> timeline{"timeline",
                          cl::desc("Tile programs that record their phases")};

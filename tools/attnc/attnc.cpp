@@ -14,8 +14,10 @@
 #include "lib/Import/Import.h"
 #include "lib/Pipelines/Overrides.h"
 #include "lib/Pipelines/Variants.h"
+#include "lib/Schedule/Choose.h"
 #include "lib/Target/Targets.h"
 #include "lib/Spec/Parse.h"
+#include "lib/Spec/Printable.h"
 #include "tools/AxisBinds.h"
 #include "tools/HideOptions.h"
 #include "tools/StandardOutput.h"
@@ -64,12 +66,12 @@ static cl::list<std::string>
           cl::desc("Also assemble cubins, such as sm_80,sm_90 (default sm_80; "
                    "none: PTX only)"),
           cl::cat(category));
+static const std::string scheduleHelp =
+    "Overrides for flash kernels, or default:\n" + attn::overridesInWords() +
+    "\n(those after stages are for sm_90a). Given several times: the first is what\n"
+    "runs, the others are variants for attn-bench --tune";
 static cl::list<std::string> schedule(
-    "schedule",
-    cl::desc(
-        "Overrides for flash kernels: rows=N,columns=N,warps=N,stages=N, or "
-        "default. Given several times: the first is what runs, the others "
-        "are variants for attn-bench --tune"),
+    "schedule", cl::value_desc("rows=N,columns=N,..."), cl::desc(scheduleHelp),
     cl::cat(category));
 static cl::opt<std::string> schedules(
     "schedules", cl::value_desc("A;B;...|search"),
