@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 using namespace attn;
 using namespace attn::profile;
@@ -132,6 +133,7 @@ static std::optional<LevelActivity> digest(Log &log, size_t kernels, int runs,
 
 std::optional<LevelActivity>
 attn::profile::recordActivity(runtime::Device &device, size_t kernels, int runs,
+                              int rest,
                               const std::function<void()> &run,
                               std::string &why) {
   const Api *api = cupti::api(why);
@@ -159,8 +161,13 @@ attn::profile::recordActivity(runtime::Device &device, size_t kernels, int runs,
   current = &log;
   // Queued as they are timed, without a pause in which the clock falls: the first
   // ones hide the launches of those behind them.
-  for (int r = 0; r < kAhead + runs - 1; ++r)
+  for (int r = 0; r < kAhead + runs - 1; ++r) {
+    if (rest > 0) {
+      device.synchronize();
+      std::this_thread::sleep_for(std::chrono::milliseconds(rest));
+    }
     run();
+  }
   device.synchronize();
   run(); // The last one alone: a time line of a run, not of a full queue.
   device.synchronize();

@@ -24,9 +24,10 @@ struct LevelActivity {
 };
 
 /// Records `runs` calls of `run`, each of which launches the same `kernels`
-/// kernels. The device must be idle before. Empty with `why` on failure.
+/// kernels, one after the other or `rest` milliseconds apart (TimingOptions). The
+/// device must be idle before. Empty with `why` on failure.
 std::optional<LevelActivity> recordActivity(runtime::Device &device,
-                                            size_t kernels, int runs,
+                                            size_t kernels, int runs, int rest,
                                             const std::function<void()> &run,
                                             std::string &why);
 

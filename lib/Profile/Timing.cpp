@@ -6,6 +6,7 @@
 #include <chrono>
 #include <numeric>
 #include <random>
+#include <thread>
 
 using namespace attn;
 using namespace attn::profile;
@@ -78,6 +79,15 @@ private:
       device.fill(scratch.data(), uint8_t(turn), options.flushBytes);
   }
 
+  /// Lets the device rest; whether it was asked to.
+  bool rested() {
+    if (options.rest <= 0)
+      return false;
+    device.synchronize();
+    std::this_thread::sleep_for(std::chrono::milliseconds(options.rest));
+    return true;
+  }
+
   void warmUp() {
     // Clocks of an idle GPU take tens of milliseconds to rise.
     auto start = Clock::now();
@@ -108,8 +118,11 @@ private:
       ends.push_back(device.createEvent());
     }
     // All runs are queued before the first is awaited: a launch is then never
-    // waited for, as in a program that keeps the device busy.
+    // waited for, as in a program that keeps the device busy. After a rest a run in
+    // front hides the launch.
     for (int i = 0; i < repeats; ++i) {
+      if (rested())
+        next().launch();
       flush();
       device.record(*starts[i]);
       next().launch();
@@ -130,6 +143,7 @@ private:
       marks.push_back(device.createEvent());
     for (int i = 0; i < repeats; ++i) {
       // Work in front of the first mark hides the launches behind it.
+      rested();
       flush();
       if (gpu)
         next().launch();

@@ -35,6 +35,9 @@ struct TimingOptions {
   /// Bytes overwritten before every run; 0 when the copies of the arguments
   /// are larger than the cache anyway.
   int64_t flushBytes = 0;
+  /// Milliseconds that the device is idle before every run. Work without a pause is
+  /// slowed where power is what limits the clock; single calls are not.
+  int rest = 0;
 };
 
 /// One launch on the time line, microseconds from the start of the run.

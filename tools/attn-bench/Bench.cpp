@@ -112,6 +112,7 @@ private:
                            out.results.roofs.cacheBytes);
     timing.warmup = options.warmup;
     timing.repeats = options.repeats;
+    timing.rest = options.rest;
     timing.flushBytes = copies.flushBytes;
   }
 
@@ -286,7 +287,7 @@ private:
     std::vector<size_t> places = launched(result);
     size_t turn = 0;
     std::optional<LevelActivity> activity = recordActivity(
-        device, places.size(), kRuns,
+        device, places.size(), kRuns, options.rest,
         [&] { plans[turn++ % plans.size()]->launch(); }, why);
     if (!activity)
       return;

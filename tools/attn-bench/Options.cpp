@@ -146,6 +146,11 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
   app.add_option("--repeats", options.repeats,
                  "timed runs (default: about a second's worth)")
       ->check(CLI::Range(1, 1000000));
+  app.add_option("--rest", options.rest,
+                 "let the device be idle this long before each timed run, as between "
+                 "single calls: work without pause is slowed by a GPU's power limit")
+      ->check(CLI::Range(0, 10000))
+      ->type_name("MS");
   app.add_option("--threads", options.threads,
                  "threads of the CPU target (default: all cores)")
       ->check(CLI::PositiveNumber);

@@ -47,6 +47,7 @@ struct Options {
   int timelineBlocks = 2; ///< Blocks that a trace draws.
   int warmup = -1;
   int repeats = -1;
+  int rest = 0; ///< Milliseconds before each timed run.
   int threads = 0;
   bool tf32 = false;    ///< Passed to attnc.
   std::string schedule; ///< Passed to attnc.

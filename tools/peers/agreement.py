@@ -8,6 +8,8 @@ Four readings of every kernel of the bundle's levels, on one GPU, one after the 
   activity  attn-bench --profile: CUPTI's activity record
   PyTorch   torch.profiler, over launches of the same code through tools/peers/driver.py
   ncu       over attn-bench, clocks left alone; absent where ncu is not installed
+Before each run the device rests for --rest milliseconds in all of them, as ncu lets it do anyway: without a
+pause a GPU that works at its power limit lowers its clock, by more than 10 % on an H200.
 attn-bench runs before and after the others: "again" is how far its own two readings are apart. The
 other columns are differences from its activity record in percent; those over 3 % (or over "again", when
 that is more) are marked "!". Registers and shared memory must be equal, bytes are counted ones.
@@ -48,6 +50,7 @@ def parse_options(arguments):
     parser.add_argument("--levels", default="all")
     parser.add_argument("--bench", metavar="PATH", help="attn-bench; left out: build/bin's, else the one on the PATH")
     parser.add_argument("--ncu", default="", metavar="PATH")
+    parser.add_argument("--rest", type=int, default=20, metavar="MS")
     parser.add_argument("--hang", type=int, default=20, help="seconds after which a kernel hangs")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args(arguments)
@@ -79,7 +82,8 @@ def read_bench(options, levels, lengths, scalars):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.json")
             done = subprocess.run([*bench_command(options, target, names, lengths, scalars), "--profile", "--counters=bytes",
-                                   f"--repeats={REPEATS}", "--json", path], capture_output=True, text=True)
+                                   f"--repeats={REPEATS}", f"--rest={options.rest}", "--json", path],
+                                  capture_output=True, text=True)
             if done.returncode:
                 raise Problem(f"attn-bench failed on {target}: {done.stderr.strip()}")
             with open(path, encoding="utf-8") as file:
@@ -132,7 +136,7 @@ def read_torch(torch, options, levels, case, lengths, scalars):
             raise Problem(f"level {entry.name}: {entry.fault}")
         turns = itertools.cycle(entry.runs)
         forwards[entry.name] = lambda turns=turns: next(turns)()
-    recorded = kineto.record(torch, forwards, REPEATS)
+    recorded = kineto.record(torch, forwards, REPEATS, options.rest * 1e-3)
     return {name: kineto.typical(name, runs) for name, runs in recorded.items()}
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import statistics
 import tempfile
+import time
 
 from problem import Problem
 
@@ -70,8 +71,9 @@ def read(trace):
     return dict(runs)
 
 
-def record(torch, forwards, runs):
-    """{name: [launches of each run]} of forwards {name: function}; one more run goes before, unrecorded."""
+def record(torch, forwards, runs, rest=0):
+    """{name: [launches of each run]} of forwards {name: function}; one more run goes before, unrecorded. The device
+    is idle for `rest` seconds before each run."""
     from torch.profiler import ProfilerActivity, profile, record_function
     for forward in forwards.values():
         forward()
@@ -81,6 +83,7 @@ def record(torch, forwards, runs):
             forward()  # The first launch after a pause pays for it.
             torch.cuda.synchronize()
             for _ in range(runs):
+                time.sleep(rest)
                 with record_function(PREFIX + name):
                     forward()
                     torch.cuda.synchronize()
