@@ -37,6 +37,10 @@ frozen64.h     kernels/causal              bf16 D=64  sm_90a specialized --cubin
 frozen128.h    kernels/full                f16  D=128 sm_90a specialized --cubin=sm_90a --schedule=vote=2,persistent=1
 frozenwin.h    kernels/sliding_window      f16  D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
 frozenlse.h    kernels/lse                 bf16 D=64  sm_90a specialized --cubin=sm_90a --schedule=vote=2
+cluster64.h    kernels/full                bf16 D=64  sm_90a specialized --cubin=sm_90a --schedule=cluster=2
+cluster128.h   kernels/full                f16  D=128 sm_90a specialized --cubin=sm_90a --schedule=persistent=1,cluster=2
+cluster256.h   kernels/full                bf16 D=256 sm_90a specialized --cubin=sm_90a --schedule=cluster=2
+clustercausal.h kernels/causal             bf16 D=128 sm_90a specialized --cubin=sm_90a --schedule=persistent=1,cluster=2
 steps.h        test/Run/Inputs/elementwise bf16 D=8   sm_90a specialized --cubin=sm_90a
 steps16.h      test/Run/Inputs/elementwise f16  D=80  sm_90a specialized --cubin=sm_90a
 causal64.a     kernels/causal              bf16 D=64  sm_80 flash,pipelined --cubin=sm_90

@@ -27,6 +27,17 @@ inline constexpr llvm::StringLiteral kGridAttr = "tile.grid";
 inline constexpr llvm::StringLiteral kArgAttr = "tile.arg";
 /// Of a program that records its phases: the roles of a block's lanes.
 inline constexpr llvm::StringLiteral kTimelineAttr = "tile.timeline";
+/// Of a program whose blocks work on a tile together: how many they are.
+inline constexpr llvm::StringLiteral kClusterAttr = "tile.cluster";
+
+/// Blocks of a cluster of the program that holds `op`; 1: there are no clusters.
+int64_t clusterOf(mlir::Operation *op);
+
+/// Rows of the box of a part of a stage of `rows` rows and `columns` columns: all of
+/// them where the `blocks` of a cluster can divide its slabs of 64 columns.
+inline int64_t partRows(int64_t rows, int64_t columns, int64_t blocks) {
+  return (columns + 63) / 64 % blocks == 0 ? rows : rows / blocks;
+}
 
 } // namespace attn::tile
 

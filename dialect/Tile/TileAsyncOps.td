@@ -178,20 +178,25 @@ def Tile_SignalWaitOp : Tile_Op<"signal_wait", [MemoryEffects<[MemRead, MemWrite
     `tile.stamp`) if it has to wait at all: it enters the first phase, and the
     second when it goes on. A signal that is there already costs one test.
 
+    With `acquire` what other blocks of the cluster wrote to this one's shared
+    memory before their arrivals (`release`) is seen afterwards.
+
     ```mlir
     tile.signal_wait %full[%slot] parity %p during load_wait then score : !tile.signals<4, arrivals = 1>
+    tile.signal_wait %judged[%slot] parity %p acquire : !tile.signals<2, arrivals = 16>
     ```
   }];
   let arguments = (ins Tile_SignalsType:$signals, I32:$slot, I32:$parity,
+                       UnitAttr:$acquire,
                        OptionalAttr<Tile_PhaseAttr>:$during,
                        OptionalAttr<Tile_PhaseAttr>:$then);
   let builders = [OpBuilder<(ins "::mlir::Value":$signals, "::mlir::Value":$slot,
                                  "::mlir::Value":$parity),
                             [{ build($_builder, $_state, signals, slot, parity,
-                                     PhaseAttr(), PhaseAttr()); }]>];
+                                     /*acquire=*/false, PhaseAttr(), PhaseAttr()); }]>];
   let assemblyFormat = [{
-    $signals `[` $slot `]` `parity` $parity (`during` $during^ `then` $then)?
-    attr-dict `:` type($signals)
+    $signals `[` $slot `]` `parity` $parity (`acquire` $acquire^)?
+    (`during` $during^ `then` $then)? attr-dict `:` type($signals)
   }];
   let hasVerifier = 1;
 }
@@ -200,21 +205,53 @@ def Tile_SignalArriveOp : Tile_Op<"signal_arrive", [MemoryEffects<[MemRead, MemW
   let summary = "One arrival of each warp that executes it";
   let description = [{
     With `if` only when the condition, uniform over the warp, holds.
+
+    With `cluster` on that signal of every block of the cluster: lane i of the warp
+    arrives on the signal of block i, which counts the warps of all blocks. This
+    alone says that the warp is done reading, as a stage's reuse needs; `release`
+    says besides that what it wrote to other blocks (tile.raise_flag) is there, and
+    costs a fence over everything that the warp has under way.
+
+    ```mlir
+    tile.signal_arrive %empty[%slot] cluster : !tile.signals<2, arrivals = 16>
+    tile.signal_arrive %judged[%slot] cluster release : !tile.signals<2, arrivals = 16>
+    ```
   }];
-  let arguments = (ins Tile_SignalsType:$signals, I32:$slot, Optional<I1>:$condition);
-  let assemblyFormat = "$signals `[` $slot `]` (`if` $condition^)? attr-dict `:` type($signals)";
+  let arguments = (ins Tile_SignalsType:$signals, I32:$slot, Optional<I1>:$condition,
+                       UnitAttr:$cluster, UnitAttr:$release);
+  let builders = [OpBuilder<(ins "::mlir::Value":$signals, "::mlir::Value":$slot,
+                                 "::mlir::Value":$condition),
+                            [{ build($_builder, $_state, signals, slot, condition,
+                                     /*cluster=*/false, /*release=*/false); }]>];
+  let assemblyFormat = [{
+    $signals `[` $slot `]` (`if` $condition^)? (`cluster` $cluster^)?
+    (`release` $release^)? attr-dict `:` type($signals)
+  }];
+  let hasVerifier = 1;
 }
 
-def Tile_CopyBoxOp : Tile_Op<"copy_box", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_CopyBoxOp : Tile_Op<"copy_box", [AttrSizedOperandSegments,
+                                           MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The copy engine fills a stage and completes a signal";
   let description = [{
     Arrives on the signal announcing the stage's bytes and starts the copies; the
     signal completes when they have landed. Executed by one thread.
+
+    With `part` every block of the cluster executes it for the same tile, each with
+    its own rank: it announces the whole stage to its own signal, but brings only its
+    part, to that stage of every block at once. A part is some of the slabs where the
+    blocks divide their number, else some rows of each, which is then what the map's
+    box has (`partRows`). The stage must be free in all blocks.
+
+    ```mlir
+    tile.copy_box %map[%c, %n, %h] to %keys signal %full[%slot] part %rank : ...
+    ```
   }];
   let arguments = (ins Tile_MapType:$map, Variadic<I32>:$at,
-                       Tile_SlabsType:$slabs, Tile_SignalsType:$signals, I32:$slot);
+                       Tile_SlabsType:$slabs, Tile_SignalsType:$signals, I32:$slot,
+                       Optional<I32>:$part);
   let assemblyFormat = [{
-    $map `[` $at `]` `to` $slabs `signal` $signals `[` $slot `]`
+    $map `[` $at `]` `to` $slabs `signal` $signals `[` $slot `]` (`part` $part^)?
     attr-dict `:` type($map) `,` type($slabs) `,` type($signals)
   }];
   let hasVerifier = 1;
@@ -357,9 +394,19 @@ def Tile_RaiseFlagOp : Tile_Op<"raise_flag", [MemoryEffects<[MemWrite]>]> {
   let summary = "Raises a flag when the condition, uniform over the warp, holds";
   let description = [{
     Seen by whoever then waits for the signal on which this warp arrives next.
+
+    With `cluster` that flag of every block of the cluster, by the lane that then
+    arrives for the block (tile.signal_arrive ... cluster release).
   }];
-  let arguments = (ins Tile_FlagsType:$flags, I32:$slot, I1:$condition);
-  let assemblyFormat = "$flags `[` $slot `]` `if` $condition attr-dict `:` type($flags)";
+  let arguments = (ins Tile_FlagsType:$flags, I32:$slot, I1:$condition, UnitAttr:$cluster);
+  let builders = [OpBuilder<(ins "::mlir::Value":$flags, "::mlir::Value":$slot,
+                                 "::mlir::Value":$condition),
+                            [{ build($_builder, $_state, flags, slot, condition,
+                                     /*cluster=*/false); }]>];
+  let assemblyFormat = [{
+    $flags `[` $slot `]` `if` $condition (`cluster` $cluster^)? attr-dict `:` type($flags)
+  }];
+  let hasVerifier = 1;
 }
 
 def Tile_TakeFlagOp : Tile_Op<"take_flag", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -59,6 +59,12 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
     return op->emitError("'tile.layout' must be #tile.accumulator or "
                          "#tile.rows");
   }
+  if (name == kClusterAttr) {
+    auto blocks = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!isa<func::FuncOp>(op) || !blocks || blocks.getInt() != 2)
+      return op->emitError("'tile.cluster' belongs on a func.func and is 2: two "
+                           "blocks share what they load");
+  }
   if (name == kGridAttr) {
     auto grid = dyn_cast<ArrayAttr>(attribute.getValue());
     if (!grid || !llvm::all_of(grid, [](Attribute factor) {

@@ -255,12 +255,71 @@ static LogicalResult verifySlabs(Operation *op, SlabsType slabs) {
   return success();
 }
 
+//===--- Clusters ---------------------------------------------------------===//
+
+int64_t attn::tile::clusterOf(Operation *op) {
+  auto program = isa<func::FuncOp>(op) ? cast<func::FuncOp>(op)
+                                       : op->getParentOfType<func::FuncOp>();
+  auto blocks = program ? program->getAttrOfType<IntegerAttr>(kClusterAttr)
+                        : IntegerAttr();
+  return blocks ? blocks.getInt() : 1;
+}
+
+static LogicalResult verifyInCluster(Operation *op, const char *what) {
+  if (clusterOf(op) > 1)
+    return success();
+  return op->emitOpError(what) << " needs 'tile.cluster' on its program";
+}
+
+LogicalResult ClusterRankOp::verify() { return verifyInCluster(*this, "a rank"); }
+LogicalResult ClusterBarrierOp::verify() {
+  return verifyInCluster(*this, "a barrier of blocks");
+}
+
+LogicalResult RaiseFlagOp::verify() {
+  return getCluster() ? verifyInCluster(*this, "'cluster'") : success();
+}
+
+LogicalResult SignalArriveOp::verify() {
+  if (getRelease() && !getCluster())
+    return emitOpError("'release' is for arrivals in other blocks; add 'cluster'");
+  if (!getCluster())
+    return success();
+  if (getCondition())
+    return emitOpError("an arrival in all blocks has no 'if'");
+  return verifyInCluster(*this, "'cluster'");
+}
+
+/// The rows of a map's box, where the map is a program's argument that tells.
+static std::optional<int64_t> boxRows(Value map) {
+  auto argument = dyn_cast<BlockArgument>(map);
+  auto program = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                          : func::FuncOp();
+  if (!program)
+    return std::nullopt;
+  auto what = program.getArgAttrOfType<DictionaryAttr>(argument.getArgNumber(), kArgAttr);
+  auto box = what ? what.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
+  return box && box.size() > 1 ? std::optional(box[1]) : std::nullopt;
+}
+
 LogicalResult CopyBoxOp::verify() {
+  SlabsType slabs = getSlabs().getType();
   if (failed(verifyCoordinates(*this, getAt().size())) ||
-      failed(verifySlabs(*this, getSlabs().getType())))
+      failed(verifySlabs(*this, slabs)))
     return failure();
-  if (getMap().getType().getElement() != getSlabs().getType().getElement())
+  if (getMap().getType().getElement() != slabs.getElement())
     return emitOpError("map and slabs must hold the same type");
+  if (!getPart())
+    return success();
+  if (failed(verifyInCluster(*this, "'part'")))
+    return failure();
+  int64_t rows = partRows(slabs.getRows(), slabs.getColumns(), clusterOf(*this));
+  if (rows % 8)
+    return emitOpError("a part has whole groups of 8 rows, not ") << rows;
+  std::optional<int64_t> box = boxRows(getMap());
+  if (box && *box != rows)
+    return emitOpError("the map's box has ")
+           << *box << " rows, a part of the stage " << rows;
   return success();
 }
 

@@ -301,6 +301,7 @@ def Tile_SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
 }
 
 include "dialect/Tile/TileAsyncOps.td"
+include "dialect/Tile/TileClusterOps.td"
 include "dialect/Tile/TileTimelineOps.td"
 
 #endif

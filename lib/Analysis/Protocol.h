@@ -13,6 +13,10 @@
 // rebuilt before the wait that frees them; a tile that failed its check and is not
 // done again, or again and again; a flag read before all have had their say.
 //
+// Blocks of a cluster (tile.cluster) are run together, with signals and stages of
+// their own that the others reach. Found besides: parts of different tiles in one
+// stage; a block reached before its signals are there, or after it has ended.
+//
 // Whether a tile fails its check is up to its data, so tile.any is drawn by lot.
 // The producer's way then depends on the consumers': they are followed in turn,
 // until what the producer takes for flagged is what the consumers flag. The
@@ -34,8 +38,9 @@ struct ProtocolRun {
   std::map<std::string, int64_t> lengths; ///< Of axes; others are 1.
   std::map<std::string, int64_t> scalars; ///< Scalar arguments; others are 0.
   int64_t stride = 8;   ///< Of every axis; multiples of 8 let optional maps be.
-  int64_t block = 0;    ///< The block that is run.
-  int64_t launched = 1; ///< Blocks of the launch (persistent programs).
+  int64_t block = 0;    ///< The block that is run, with its whole cluster.
+  int64_t launched = 1; ///< Blocks of the launch (persistent programs), rounded up to
+                        ///< whole clusters.
   int64_t doubt = 30;   ///< Of 100 tile.any, how many hold.
   int64_t orders = 20;  ///< Interleavings tried.
   uint64_t seed = 1;

@@ -309,7 +309,10 @@ private:
         if (!axis.axis.empty())
           line("  size{} *= double(detail::blocks({}, {}));", i,
                lengthOf(axis.axis), axis.tile);
-      line("  if (size{} > 2147483647.0)", i);
+      line("  if (size{} > {})", i,
+           level.kernels[i].cluster > 1
+               ? fmt::format("2147483647.0 / {}", level.kernels[i].cluster)
+               : "2147483647.0");
       line("    return CUDA_ERROR_INVALID_VALUE;");
     }
 
@@ -376,9 +379,14 @@ private:
         addresses.push_back("nullptr");
       line("    void *parameters[] = {{{}}};", fmt::join(addresses, ", "));
       line("    unsigned grid = unsigned(size{});", i);
+      std::string resident = fmt::format("code.multiprocessors * {}", kernel.persistent);
+      if (kernel.cluster > 1)
+        resident = fmt::format("std::max({} / {}, 1)", resident, kernel.cluster);
       if (kernel.persistent)
-        line("    grid = std::min(grid, unsigned(code.multiprocessors * {}));",
-             kernel.persistent);
+        line("    grid = std::min(grid, unsigned({}));", resident);
+      if (kernel.cluster > 1)
+        line("    grid *= {}; // The blocks of a cluster, which the code asks for.",
+             kernel.cluster);
       line("    result = cuLaunchKernel(code.kernels[{}], grid, 1, 1, {}, 1, 1, "
            "{}, stream, parameters, nullptr);",
            i, kernel.threads, kernel.dynamicShared);

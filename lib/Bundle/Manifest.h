@@ -15,12 +15,14 @@
 //   void symbol(const uint64_t *slots, int64_t first, int64_t last);
 // and runs blocks first .. last-1; beside it stands what it expects of the manifest
 // (Signature.h). A grid is one-dimensional on both: the
-// product over `grid` of ceil(length(axis) / tile), first entry fastest.
+// product over `grid` of ceil(length(axis) / tile), first entry fastest, times the
+// blocks of a cluster (Kernel::cluster).
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_BUNDLE_MANIFEST_H
 #define ATTN_LIB_BUNDLE_MANIFEST_H
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -143,6 +145,9 @@ struct Kernel {
   /// Not 0: blocks work on several tiles each; at most that many blocks a
   /// multiprocessor are launched, and `grid` counts tiles.
   int64_t persistent = 0;
+  /// Not 1: so many neighbouring blocks, a cluster, work on one tile of `grid`
+  /// together. The code says so itself; a launch only starts whole clusters.
+  int64_t cluster = 1;
   std::vector<Arg> args;
   std::string schedule;        ///< "tile 128x64, 4 warps, 2 stages".
   std::optional<Choice> choice;
@@ -186,6 +191,18 @@ struct Manifest {
   std::string specHash;
   std::vector<Program> programs;
 };
+
+/// Blocks that a launch of `tiles` tiles (the product over `grid`) starts on so many
+/// multiprocessors; 0 of these: a device that runs as many as there are.
+inline int64_t launchedBlocks(const Kernel &kernel, int64_t tiles,
+                              int64_t multiprocessors) {
+  int64_t clusters = tiles;
+  if (kernel.persistent && multiprocessors > 0) {
+    int64_t resident = multiprocessors * kernel.persistent / kernel.cluster;
+    clusters = std::min(tiles, std::max<int64_t>(resident, 1));
+  }
+  return clusters * kernel.cluster;
+}
 
 /// JSON text, stable key order.
 std::string toJson(const Manifest &manifest);

@@ -219,6 +219,8 @@ static Kernel readKernel(const Node &node) {
   kernel.dynamicShared = node.at("dynamicShared").integer(0, INT32_MAX);
   if (auto persistent = node.find("persistent"))
     kernel.persistent = persistent->integer(0, 64);
+  if (auto cluster = node.find("cluster"))
+    kernel.cluster = cluster->integer(1, 8);
   kernel.args = node.at("args").list(readArg);
   kernel.schedule = node.at("schedule").text();
   if (auto found = node.find("choice")) {

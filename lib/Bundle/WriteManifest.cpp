@@ -90,6 +90,8 @@ static Json write(const Kernel &kernel) {
                    {"schedule", kernel.choice->schedule}};
   if (kernel.persistent)
     j["persistent"] = kernel.persistent;
+  if (kernel.cluster > 1)
+    j["cluster"] = kernel.cluster;
   if (kernel.resources)
     j["resources"] = {{"registers", kernel.resources->registers},
                       {"spillBytes", kernel.resources->spillBytes},

@@ -198,6 +198,7 @@ static bundle::Kernel describeKernel(func::FuncOp program) {
   // Blocks of warp groups fill a multiprocessor: one each.
   if (auto persistent = program->getAttrOfType<IntegerAttr>("tile.persistent"))
     kernel.persistent = persistent.getInt() ? 1 : 0;
+  kernel.cluster = tile::clusterOf(program);
   for (Attribute attribute : program->getAttrOfType<ArrayAttr>(tile::kGridAttr)) {
     auto factor = cast<tile::GridAttr>(attribute);
     kernel.grid.push_back({factor.getAxis().str(), factor.getTile()});

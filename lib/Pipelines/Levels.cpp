@@ -91,6 +91,7 @@ void attn::addSchedulePasses(OpPassManager &pm,
     programs.addPass(createPipelineKeysPass());
     programs.addPass(createSpecializeWarpsPass());
     programs.addPass(createPersistTilesPass());
+    programs.addPass(createClusterBlocksPass());
     programs.addPass(createExpandRunningMaxPass());
   }
   programs.addPass(createSplitKeyLoopPass());

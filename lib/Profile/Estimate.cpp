@@ -145,7 +145,7 @@ private:
 
   void count() {
     e.unit = p.tensorUnit;
-    int64_t resident = residentBlocks() * roofs.multiprocessors;
+    int64_t resident = residentBlocks() * roofs.multiprocessors / kernel.cluster;
     e.bytesRead = std::llround(
         roofs.onePipe ? evaluate(p.bytesRead, lengths, live.pairs)
                       : bytesRead(kernel, lengths, live, blocks, resident,
@@ -392,7 +392,8 @@ private:
     double queries = rowSeconds(p.bytesRead), results = rowSeconds(p.bytesWritten);
     int64_t resident = persistent() ? 1 : residentBlocks();
     double fill = persistent()
-                      ? habits.persistentFill + (tile.queriesAhead ? 0 : queries)
+                      ? habits.persistentFill * double(kernel.cluster) +
+                            (tile.queriesAhead ? 0 : queries)
                       : (habits.tileFill + queries + results) / double(resident);
     for (double &cost : costs.costs)
       cost += fill;
@@ -433,10 +434,13 @@ private:
     return span(costs, throughput);
   }
 
-  double span(const Blocks &costs, const std::vector<double> &throughput) const {
-    return persistent() && !tile.dynamic
-               ? strideSpan(costs, roofs.multiprocessors)
-               : makespan(costs, roofs.multiprocessors, throughput);
+  /// Costs are those of one multiprocessor; a cluster's blocks share them.
+  double span(Blocks costs, const std::vector<double> &throughput) const {
+    for (double &cost : costs.costs)
+      cost /= double(kernel.cluster);
+    int workers = std::max(1, roofs.multiprocessors / int(kernel.cluster));
+    return persistent() && !tile.dynamic ? strideSpan(costs, workers)
+                                         : makespan(costs, workers, throughput);
   }
 
   static constexpr int64_t kGroupRows = 64; ///< Of a warp group.

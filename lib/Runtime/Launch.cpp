@@ -340,10 +340,8 @@ Plan::Plan(Device &device, const bundle::Program &program,
   // Grids and functions before memory: what cannot run allocates nothing.
   for (const bundle::Kernel &kernel : level.kernels) {
     Step step;
-    step.blocks = gridBlocks(kernel, arguments.lengths);
-    if (kernel.persistent && device.info().multiprocessors > 0)
-      step.blocks = std::min<int64_t>(
-          step.blocks, device.info().multiprocessors * kernel.persistent);
+    step.blocks = bundle::launchedBlocks(
+        kernel, gridBlocks(kernel, arguments.lengths), device.info().multiprocessors);
     step.function = loaded->function(program, level, kernel);
     steps.push_back(std::move(step));
   }

@@ -68,8 +68,8 @@ std::vector<int64_t> denseStrides(const bundle::Tensor &tensor,
 /// Bytes of a dense tensor. Throws LaunchError when they exceed 2^62.
 int64_t denseBytes(const bundle::Tensor &tensor, const Lengths &lengths);
 
-/// The blocks of a launch; 0 when an axis of the grid is empty. Throws
-/// LaunchError above kMaxBlocks.
+/// The tiles of a launch, of which each block (or cluster) takes one or, persistent,
+/// several; 0 when an axis of the grid is empty. Throws LaunchError above kMaxBlocks.
 int64_t gridBlocks(const bundle::Kernel &kernel, const Lengths &lengths);
 
 /// Intermediate tensors of a level, which plans of the same shapes can share as

@@ -212,10 +212,10 @@ int64_t attn::runtime::gridBlocks(const bundle::Kernel &kernel,
     if (__builtin_mul_overflow(blocks, along, &blocks))
       blocks = INT64_MAX;
   }
-  if (blocks > kMaxBlocks)
+  if (blocks > kMaxBlocks / kernel.cluster)
     throw TooLargeError(fmt::format(
         "kernel {} needs a grid of {:.3g} blocks, the most is 2^31 - 1; bind "
         "smaller lengths or split the batch over several launches",
-        kernel.symbol, estimate));
+        kernel.symbol, estimate * double(kernel.cluster)));
   return blocks;
 }

@@ -203,7 +203,7 @@ static std::variant<Schedule, std::string> chooseWgmma(const Problem &problem,
                        "for f32, or f16 or bf16 tensors");
   if (!problem.boxes)
     return std::string(
-        "query and key must have the summed axis innermost, value and result "
+        "query and key must have the summed axis innermost and rows, value and result "
         "the same axis, all 16 bits wide and a fixed multiple of 8 long, with "
         "at most 5 axes; use --target=sm_80, or store them that way");
   if (!row)

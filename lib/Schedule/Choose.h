@@ -92,6 +92,8 @@ struct Schedule {
                       ///< with the value product of the block before.
   int64_t queries = 1; ///< Wgmma: stages of queries; with 2 the next tile's are
                        ///< there before every group is done with these.
+  int64_t cluster = 1; ///< Wgmma, Flash: blocks that share each tile of keys and
+                       ///< values that they load, 1 or 2 (tiles a grid apart only).
   int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
                           ///< many the special-function unit is spared.
   int64_t tanh = 0;   ///< Wgmma, Flash: 1: the tanh of small scores by multiplications.
@@ -104,7 +106,8 @@ struct Schedule {
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
            rotate == o.rotate && queries == o.queries &&
-           polynomial == o.polynomial && tanh == o.tanh && staged == o.staged;
+           cluster == o.cluster && polynomial == o.polynomial && tanh == o.tanh &&
+           staged == o.staged;
   }
 };
 

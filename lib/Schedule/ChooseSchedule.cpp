@@ -219,9 +219,12 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
     std::tie(problem.resultRows, problem.resultBytes) =
         resultRows(kernel, roles.column);
   } else {
-    problem.boxes = fitFlashBoxes(kernel, first);
+    MatmulAxes roles = matmulAxes(first, axes);
+    // Without rows there is nothing for warp groups to divide.
+    problem.boxes =
+        !roles.row.empty() && !roles.column.empty() && fitFlashBoxes(kernel, first);
     problem.captured = capturedBytes(kernel, first);
-    describeGrowth(kernel, matmulAxes(first, axes), problem);
+    describeGrowth(kernel, roles, problem);
     problem.window = limitsBothSides(kernel, first);
   }
   // The innermost axis of the result is its column axis.

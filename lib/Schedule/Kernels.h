@@ -62,6 +62,8 @@ void setAccumulatorLayout(ProgramBuilder &p, const Schedule &schedule);
 /// Moves the program's place along `rowAxis` to its warp group's rows, `rows`
 /// each; gives the first of them.
 mlir::Value placeGroup(ProgramBuilder &p, llvm::StringRef rowAxis, int64_t rows);
+/// The same to the rows of its block of a cluster.
+mlir::Value placeInCluster(ProgramBuilder &p, llvm::StringRef rowAxis, int64_t rows);
 /// Says, for the prediction, that the program passes over pairs of a row and a key
 /// that masks make dead.
 void sayLive(ProgramBuilder &p, llvm::StringRef row, llvm::StringRef key);

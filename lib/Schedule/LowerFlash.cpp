@@ -92,9 +92,14 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
                   outExtent->second.extent <= s.outColumns;
   if (!parts.out.empty() && !wholeOut)
     grid.push_back({parts.out, s.outColumns, AxisPlace::Column});
+  // A cluster's blocks share a tile of the grid, a part of its rows each.
+  const int64_t blockRows = s.rows * std::max<int64_t>(1, s.groups);
+  const int64_t tileRows = blockRows * s.cluster;
+  if (s.cluster > 1 && parts.row.empty())
+    return op.emitError("a cluster shares the keys of neighbouring rows, and there is "
+                        "no axis of rows; use cluster=1");
   if (!parts.row.empty())
-    grid.push_back({parts.row, s.rows * std::max<int64_t>(1, s.groups),
-                    AxisPlace::Row, /*reversed=*/true});
+    grid.push_back({parts.row, tileRows, AxisPlace::Row, /*reversed=*/true});
   SmallVector<std::string> batch = axesOf(parts.probabilities);
   for (const std::string &axis : axesOf(parts.value))
     if (!llvm::is_contained(batch, axis) && axis != parts.out)
@@ -123,7 +128,9 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   // With warp groups the program is one group's: its rows start further down.
   const bool grouped = s.groups > 0;
   Value zero = p.constant(0);
-  Value blockStart = parts.row.empty() ? zero : p.places[parts.row].start;
+  Value tileStart = parts.row.empty() ? zero : p.places[parts.row].start;
+  Value blockStart =
+      s.cluster > 1 ? placeInCluster(p, parts.row, blockRows) : tileStart;
   Value rowStart = blockStart;
   if (grouped) {
     rowStart = placeGroup(p, parts.row, s.rows);
@@ -137,8 +144,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   auto queryType = RankedTensorType::get({s.rows, depth}, query.element);
   Value queryTile, keyView, valueView;
   if (grouped) {
-    queryTile = p.loadBox(query, parts.row, parts.contracted, s.rows * s.groups,
-                          queryType, rowStart, zero);
+    queryTile = p.loadBox(query, parts.row, parts.contracted, blockRows, queryType,
+                          rowStart, zero);
   } else {
     Value queryView = p.view(query, parts.row, parts.contracted);
     keyView = p.view(key, parts.keyAxis, parts.contracted);
@@ -158,8 +165,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   Value firstRow = rowStart, lastRow = lastOf(rowStart, s.rows);
   if (grouped && !s.producer) { // All groups visit the block's keys.
     firstRow = blockStart;
-    lastRow = lastOf(blockStart, s.rows * s.groups);
-  } else if (grouped && s.groups > 1) {
+    lastRow = lastOf(blockStart, blockRows);
+  } else if (grouped && s.groups * s.cluster > 1) {
     firstRow = p.min(rowStart, p.sub(p.length(parts.row), p.constant(1)));
   }
   ElementwiseLowering outer(p, kernel.tensorOf);
@@ -176,9 +183,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   KeyHull hull{zero, p.constant(1, 32)};
   if (grouped) {
     FailureOr<KeyHull> all =
-        emitKeyHull(p, outer, masks, blockStart,
-                    lastOf(blockStart, s.rows * s.groups), keys, s.columns,
-                    s.groups);
+        emitKeyHull(p, outer, masks, tileStart, lastOf(tileStart, tileRows), keys,
+                    s.columns, s.groups * s.cluster);
     if (failed(all))
       return failure();
     hull = *all;
@@ -235,8 +241,12 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     boxRow = p.add(n0, arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), none));
   }
   auto keyType = RankedTensorType::get({s.columns, depth}, key.element);
+  // Each block of a cluster brings a part of a tile of keys (values).
+  auto boxRows = [&](int64_t width) {
+    return tile::partRows(s.columns, width, s.cluster);
+  };
   Value keyTile =
-      grouped ? p.loadBox(key, parts.keyAxis, parts.contracted, s.columns, keyType,
+      grouped ? p.loadBox(key, parts.keyAxis, parts.contracted, boxRows(depth), keyType,
                           boxRow, zero)
               : tile::LoadOp::create(p.b, loc, keyType, keyView, n0, zero);
   auto scoreType = RankedTensorType::get({s.rows, s.columns}, f32);
@@ -245,7 +255,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   Value dot = tile::DotOp::create(p.b, loc, scoreType, queryTile, keyTile, none,
                                   /*transposed=*/true, tf32);
   if (grouped && s.producer && s.columns % 64 == 0) // Whole slabs.
-    p.boxRows = s.rows * s.groups;
+    p.boxRows = blockRows;
   ElementwiseLowering inLoop(p, kernel.tensorOf);
   inLoop.define(parts.scores.getResult(), dot);
   // Warp groups apply the last masks together, behind everything else.
@@ -302,8 +312,8 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   auto valueType =
       RankedTensorType::get({s.columns, s.outColumns}, value.element);
   Value valueTile =
-      grouped ? p.loadBox(value, parts.keyAxis, parts.out, s.columns, valueType,
-                          boxRow, zero)
+      grouped ? p.loadBox(value, parts.keyAxis, parts.out, boxRows(s.outColumns),
+                          valueType, boxRow, zero)
               : tile::LoadOp::create(p.b, loc, valueType, valueView, n0, outStart);
   accumulator =
       tile::DotOp::create(p.b, loc, outType, probability, valueTile, accumulator,

@@ -50,6 +50,8 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
     p.program->setAttr("tile.turns", p.b.getI64IntegerAttr(s.turns));
     p.program->setAttr("tile.persistent", p.b.getI64IntegerAttr(s.persistent));
     p.program->setAttr("tile.groups", p.b.getI64IntegerAttr(s.groups));
+    if (s.cluster > 1)
+      p.program->setAttr(tile::kClusterAttr, p.b.getI64IntegerAttr(s.cluster));
     if (s.queries > 1)
       p.program->setAttr("tile.queries", p.b.getI64IntegerAttr(s.queries));
     if (!s.producer) {
@@ -59,13 +61,24 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
   }
 }
 
-Value attn::placeGroup(ProgramBuilder &p, StringRef rowAxis, int64_t rows) {
-  Location loc = p.program.getLoc();
-  Value group = tile::GroupIdOp::create(p.b, loc, p.b.getI32Type());
-  Value wide = arith::ExtUIOp::create(p.b, loc, p.b.getI64Type(), group);
+/// Moves the place along `rowAxis` by `which` (i32) times `rows`.
+static Value moveDown(ProgramBuilder &p, StringRef rowAxis, Value which, int64_t rows) {
+  Value wide = arith::ExtUIOp::create(p.b, p.program.getLoc(), p.b.getI64Type(), which);
   Value start = p.add(p.places[rowAxis].start, p.mul(wide, p.constant(rows)));
   p.places[rowAxis].start = start;
   return start;
+}
+
+Value attn::placeGroup(ProgramBuilder &p, StringRef rowAxis, int64_t rows) {
+  return moveDown(
+      p, rowAxis,
+      tile::GroupIdOp::create(p.b, p.program.getLoc(), p.b.getI32Type()), rows);
+}
+
+Value attn::placeInCluster(ProgramBuilder &p, StringRef rowAxis, int64_t rows) {
+  return moveDown(
+      p, rowAxis,
+      tile::ClusterRankOp::create(p.b, p.program.getLoc(), p.b.getI32Type()), rows);
 }
 
 void attn::sayLive(ProgramBuilder &p, StringRef row, StringRef key) {

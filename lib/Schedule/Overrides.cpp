@@ -35,6 +35,11 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
   if (s.vote == 2 && !s.persistent)
     return "vote=2 (a frozen maximum) needs persistent=1 or 2, which level "
            "specialized has: a tile that overflows is done again";
+  if (s.cluster > 2)
+    return fmt::format("cluster={}; a cluster has 2 blocks, 1 is none", s.cluster);
+  if (s.cluster > 1 && !(s.producer && s.persistent == 1))
+    return "cluster=2 needs persistent=1 of level specialized: both blocks go from tile "
+           "to tile in the same order, which no counter would tell them";
   if (s.stages > 8 || s.columns > 256)
     return "at most 8 stages and 256 columns (keys a step)";
   int64_t bytes = sharedBytes(problem, s);
@@ -73,10 +78,10 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
     return checkGroups(problem, s, sharedPerBlock);
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
-      s.queries != chosen.queries || s.polynomial != chosen.polynomial ||
-      s.tanh != chosen.tanh)
-    return "groups, turns, vote, persistent, rotate, queries, polynomial and tanh are "
-           "for warp groups, which levels pipelined and specialized of --target=sm_90a "
+      s.queries != chosen.queries || s.cluster != chosen.cluster ||
+      s.polynomial != chosen.polynomial || s.tanh != chosen.tanh)
+    return "groups, turns, vote, persistent, rotate, queries, cluster, polynomial and tanh "
+           "are for warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
   if (s.rows > 1024)
     return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
@@ -101,6 +106,7 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"producer", &Schedule::producer, 0, false},
       {"rotate", &Schedule::rotate, 0, true},
       {"queries", &Schedule::queries, 1, true},
+      {"cluster", &Schedule::cluster, 1, true},
       {"polynomial", &Schedule::polynomial, 0, true},
       {"tanh", &Schedule::tanh, 0, true},
       {"staged", &Schedule::staged, 0, false}};

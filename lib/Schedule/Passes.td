@@ -166,6 +166,38 @@ def PersistTilesPass : Pass<"tile-persist-tiles", "::mlir::func::FuncOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def ClusterBlocksPass : Pass<"tile-cluster-blocks", "::mlir::func::FuncOp"> {
+  let summary = "Two blocks of a cluster load each tile of keys and values once";
+  let description = [{
+    In a program with `tile.cluster` neighbouring blocks work on neighbouring rows of
+    one tile. What their producers bring for the same coordinates, keys and values,
+    is brought in parts, each to all blocks at once; a stage is free when the consumers
+    of all blocks have handed it back. Blocks count as one when tiles are dealt out. A
+    tile that fails its check (tile.redo) in one block is done again by all, so that
+    they go on asking for the same keys.
+
+    ```mlir
+    tile.signal_wait %empty[%slot] parity %p : !tile.signals<2, arrivals = 8>
+    tile.copy_box %map[%c, %n] to %keys signal %full[%slot]
+    // and in the consumers
+    tile.signal_arrive %empty[%slot]
+    // becomes
+    tile.signal_wait %empty[%slot] parity %p : !tile.signals<2, arrivals = 16>
+    tile.copy_box %map[%c, %n] to %keys signal %full[%slot] part %rank
+    tile.signal_arrive %empty[%slot] cluster
+    ```
+
+    Blocks meet before the first of these (tile.cluster_barrier), since signals of
+    another block must be there, and at the end, since a block's shared memory must
+    outlive what others still send to it.
+
+    Precondition: `tile.persistent = 1`, tiles a grid apart; each copy of the producer
+    stands behind the wait for its stage.
+    Postcondition: at least one copy has a part.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def CheckProtocolPass : Pass<"tile-check-protocol", "::mlir::func::FuncOp"> {
   let summary = "Run the roles of a specialised program against each other";
   let description = [{

@@ -81,7 +81,7 @@ void RingBuilder::copy(Value from, ValueRange coordinates, Value position,
   SmallVector<Value> here;
   for (Value v : coordinates)
     here.push_back(map.lookupOrDefault(v));
-  tile::CopyBoxOp::create(b, loc, from, here, slabs, signals, slot);
+  tile::CopyBoxOp::create(b, loc, from, here, slabs, signals, slot, /*part=*/Value());
 }
 
 Ring RingBuilder::fill(tile::LoadBoxOp load, Value position, Value at,

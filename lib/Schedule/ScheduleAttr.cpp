@@ -53,7 +53,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.vote <= 2 && schedule.turns >= 0 &&
                   schedule.turns <= 2 && schedule.persistent >= 0 &&
                   schedule.persistent <= 2 && schedule.queries >= 1 &&
-                  schedule.queries <= 2 && schedule.polynomial >= 0 &&
+                  schedule.queries <= 2 && schedule.cluster >= 1 &&
+                  schedule.cluster <= 2 && schedule.polynomial >= 0 &&
                   schedule.polynomial <= 8;
   for (int64_t flag :
        {schedule.producer, schedule.rotate, schedule.staged, schedule.tanh})
@@ -79,6 +80,8 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += s.persistent == 1 ? ", persistent" : ", dynamic tiles";
     if (s.queries > 1)
       text += ", queries ahead";
+    if (s.cluster > 1)
+      text += fmt::format(", cluster {}", s.cluster);
     if (s.polynomial)
       text += fmt::format(", polynomial {}", s.polynomial);
     if (s.tanh)

@@ -34,7 +34,8 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
                                  s.columns, s.stages, s.vote);
   text += s.producer
               ? fmt::format(",turns={},persistent={}", s.turns, s.persistent) +
-                    (s.queries > 1 ? ",queries=2" : "")
+                    (s.queries > 1 ? ",queries=2" : "") +
+                    (s.cluster > 1 ? fmt::format(",cluster={}", s.cluster) : "")
               : fmt::format(",rotate={}", s.rotate);
   if (s.polynomial)
     text += fmt::format(",polynomial={}", s.polynomial);
@@ -82,6 +83,8 @@ static void searchGroups(Collector &c) {
         s.vote = 1; // A frozen maximum needs persistent tiles,
       if (s.vote == 2 && s.polynomial)
         s.vote = 1; // and probabilities without a bound.
+      if (s.persistent != 1)
+        s.cluster = 1; // A counter would tell one block only.
       c.add(s);
     }
   };
@@ -96,6 +99,13 @@ static void searchGroups(Collector &c) {
     change(&Schedule::turns, {0, 1, 2});
     change(&Schedule::persistent, {0, 1, 2});
     change(&Schedule::queries, {1, 2});
+    // Of three groups it gained nothing: their block loads keys for 192 rows.
+    if (base.groups <= 2 && base.cluster == 1) {
+      Schedule s = base;
+      s.cluster = 2;
+      s.persistent = 1;
+      c.add(s);
+    }
   } else {
     change(&Schedule::rotate, {0, 1});
   }

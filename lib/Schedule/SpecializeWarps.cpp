@@ -97,7 +97,7 @@ void Specializer::produce(Block *role) {
 // Consumers
 //===----------------------------------------------------------------------===//
 
-/// Blocks that other groups need: returned unread. Every group takes and passes
+/// Blocks that other groups (of other blocks of the cluster, too) need: returned unread. Every group takes and passes
 /// its turn once for each block but its first.
 void Specializer::handBack(State &state, Value count) {
   auto all = scf::ForOp::create(
@@ -148,7 +148,7 @@ void Specializer::consume(Block *role) {
   state.move(positionsOf(role));
   state.accumulator = keys.getInits()[0];
   state.sums.assign(keys.getInits().begin() + 1, keys.getInits().end());
-  bool alone = groups == 1;
+  bool alone = groups * tile::clusterOf(program) == 1;
   if (!alone)
     handBack(state, above);
   tile::SignalWaitOp::create(b, loc, queryFull, state.query.slot,

@@ -5,7 +5,7 @@
 
 // Overrides are for flash kernels alone.
 // CHECK: attn.kernel "matmul" attributes {schedule = {{.*}}rows = 64 : i64{{.*}}warps = 4 : i64}}
-// CHECK: attn.kernel "flash" attributes {schedule = {columns = 64 : i64, {{.*}}rows = 128 : i64, {{.*}}warps = 8 : i64}}
+// CHECK: attn.kernel "flash" attributes {schedule = {{.*}}columns = 64 : i64, {{.*}}rows = 128 : i64, {{.*}}warps = 8 : i64}}
 // DIVIDE: error: schedule rows=24,columns=64,warps=4 does not divide
 // UNKNOWN: error: schedule override 'tiles=2' is not understood
 // TARGET: error: unknown target 'sm_70'; known are cpu, sm_80

@@ -10,12 +10,12 @@
 
 // Every kernel gets one, by its kind; the level decides the stages of flash.
 // CHECK-LABEL: func.func @kinds
-// CHECK: attn.kernel "matmul" attributes {schedule = {columns = 128 : i64, depth = 64 : i64,{{.*}} rows = 64 : i64, {{.*}}stages = 1 : i64, {{.*}}warps = 4 : i64}}
-// CHECK: attn.kernel "softmax" attributes {schedule = {columns = 2048 : i64, {{.*}}rows = 4 : i64, {{.*}}warps = 4 : i64}}
-// CHECK: attn.kernel "scale" attributes {schedule = {columns = 512 : i64, {{.*}}rows = 4 : i64, {{.*}}warps = 4 : i64}}
-// CHECK: attn.kernel "flash" attributes {schedule = {columns = 64 : i64, {{.*}}out = 64 : i64,{{.*}} rows = 64 : i64, {{.*}}stages = 1 : i64, {{.*}}warps = 4 : i64}}
+// CHECK: attn.kernel "matmul" attributes {schedule = {{.*}}columns = 128 : i64, depth = 64 : i64,{{.*}} rows = 64 : i64, {{.*}}stages = 1 : i64, {{.*}}warps = 4 : i64}}
+// CHECK: attn.kernel "softmax" attributes {schedule = {{.*}}columns = 2048 : i64, {{.*}}rows = 4 : i64, {{.*}}warps = 4 : i64}}
+// CHECK: attn.kernel "scale" attributes {schedule = {{.*}}columns = 512 : i64, {{.*}}rows = 4 : i64, {{.*}}warps = 4 : i64}}
+// CHECK: attn.kernel "flash" attributes {schedule = {{.*}}columns = 64 : i64, {{.*}}out = 64 : i64,{{.*}} rows = 64 : i64, {{.*}}stages = 1 : i64, {{.*}}warps = 4 : i64}}
 // PIPELINED: attn.kernel "flash" attributes {schedule = {{.*}}stages = 2 : i64
-// CPU: attn.kernel "matmul" attributes {schedule = {columns = 64 : i64, {{.*}}stages = 1 : i64
+// CPU: attn.kernel "matmul" attributes {schedule = {{.*}}columns = 64 : i64, {{.*}}stages = 1 : i64
 // CPU: attn.kernel "softmax" attributes {schedule = {{.*}}warps = 1 : i64}}
 func.func @kinds(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"})
     -> (!s {attn.name = "p"}, !s {attn.name = "t"}, !o {attn.name = "o"})

@@ -56,6 +56,7 @@ static Manifest example() {
   k.args.push_back(map);
   k.args.push_back({Arg::Kind::Scheduler, "", ""});
   k.persistent = 1;
+  k.cluster = 2;
   k.schedule = "tile 128x64, 4 warps";
   k.prediction.bytesRead = {{2, {"B", "Hq", "M", "D"}, false}};
   k.prediction.tensorFlops = {{2.5, {"B", "M"}, true}};
@@ -102,6 +103,7 @@ TEST(Manifest, RoundTripKeepsEveryField) {
   EXPECT_EQ(k.args[7].box, (std::vector<int64_t>{64, 192, 1, 1}));
   EXPECT_EQ(k.args[8].kind, Arg::Kind::Scheduler);
   EXPECT_EQ(k.persistent, 1);
+  EXPECT_EQ(k.cluster, 2);
   EXPECT_FALSE(k.choice);
   const Level &variant = again.programs[0].levels[0].variants.at(0);
   EXPECT_EQ(variant.schedule, "columns=32");
@@ -343,6 +345,32 @@ TEST(Launcher, HoldsOneFunctionAGpuLevel) {
   EXPECT_NE(text.find("inline CUresult naive_sm_80("), std::string::npos);
   EXPECT_EQ(text.find("naive_cpu"), std::string::npos);
   EXPECT_NE(text.find("CUdeviceptr data_new = 0;"), std::string::npos);
+  // A grid of whole clusters, as many as fit.
+  EXPECT_NE(text.find("grid = std::min(grid, unsigned(std::max(code.multiprocessors * 1 "
+                      "/ 2, 1)));\n    grid *= 2;"),
+            std::string::npos);
+  m.programs[0].levels[0].kernels[0].cluster = 1;
+  text = launcherHeader(m.programs[0]);
+  EXPECT_NE(text.find("grid = std::min(grid, unsigned(code.multiprocessors * 1));"),
+            std::string::npos);
+  EXPECT_EQ(text.find("grid *="), std::string::npos);
+}
+
+TEST(Manifest, LaunchesStartWholeClusters) {
+  Kernel k;
+  EXPECT_EQ(launchedBlocks(k, 24, 10), 24);
+  k.persistent = 1;
+  EXPECT_EQ(launchedBlocks(k, 24, 10), 10);
+  EXPECT_EQ(launchedBlocks(k, 24, 132), 24);
+  EXPECT_EQ(launchedBlocks(k, 24, 0), 24); // A device without multiprocessors.
+  k.cluster = 2;
+  EXPECT_EQ(launchedBlocks(k, 24, 10), 10);
+  EXPECT_EQ(launchedBlocks(k, 24, 11), 10);
+  EXPECT_EQ(launchedBlocks(k, 24, 132), 48);
+  EXPECT_EQ(launchedBlocks(k, 24, 1), 2);
+  EXPECT_EQ(launchedBlocks(k, 0, 132), 0);
+  k.persistent = 0;
+  EXPECT_EQ(launchedBlocks(k, 24, 10), 48);
 }
 
 #ifdef ATTN_TEST_CUDA_INCLUDE

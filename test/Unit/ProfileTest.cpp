@@ -331,6 +331,11 @@ TEST(Estimate, MasksLeaveBlocksOfDifferentLengths) {
   // A persistent block takes tiles a grid apart: 8 + 4.
   k.persistent = 1;
   EXPECT_GT(estimate(k, kSquare, triangle(), 2, roofs).seconds, 12 * tile);
+  // Both multiprocessors share each of a cluster's: ten tiles each again.
+  double apart = estimate(k, kSquare, triangle(), 2, roofs).seconds;
+  k.cluster = 2;
+  EXPECT_NEAR(estimate(k, kSquare, triangle(), 2, roofs).seconds, apart - 2 * tile,
+              0.05 * tile);
 }
 
 TEST(Estimate, FlashAddsItsPipesAndSlowsItsClock) {

@@ -103,6 +103,11 @@ TEST(Grid, BlocksAreRoundedUpAndBounded) {
               "kernel k needs a grid of 1.72e+10 blocks, the most is 2^31 - 1; "
               "bind smaller lengths or split the batch over several launches");
   }
+  // Each of these is a cluster's tile.
+  k.cluster = 2;
+  EXPECT_EQ(gridBlocks(k, {{"M", 65}, {"B", 3}}), 6);
+  EXPECT_THROW(gridBlocks(k, {{"M", 1}, {"B", (int64_t(1) << 30)}}), TooLargeError);
+  k.cluster = 1;
   // An overflowing product followed by an empty axis is an empty grid.
   k.grid = {{"M", 1}, {"B", 1}, {"M", 1}, {"D", 1}};
   EXPECT_EQ(gridBlocks(k, {{"M", 1 << 30}, {"B", 1 << 30}, {"D", 0}}), 0);

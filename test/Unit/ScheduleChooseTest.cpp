@@ -239,8 +239,8 @@ TEST(Overrides, WrongItemsAreQuoted) {
               "schedule override '" + std::string(text) +
                   "' is not understood; write some of rows=N, columns=N, depth=N, "
                   "warps=N, vector=N, stages=N, groups=N, vote=N, turns=N, "
-                  "persistent=N, rotate=N, queries=N, polynomial=N, tanh=N with commas "
-                  "between them (numbers up to 4096)");
+                  "persistent=N, rotate=N, queries=N, cluster=N, polynomial=N, tanh=N "
+                  "with commas between them (numbers up to 4096)");
   }
 }
 
@@ -384,6 +384,40 @@ TEST(Groups, QueriesHaveOneStageOrTwo) {
       chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
   pipelined.queries = 2; // Its tiles do not follow each other.
   EXPECT_NE(checkGroups(p, pipelined, 227 * 1024), "");
+}
+
+TEST(Groups, ClustersOfTwoTakeTilesAGridApart) {
+  Problem p = boxed(128, 128, /*uneven=*/false);
+  Schedule s = std::get<Schedule>(chooseHopper(p));
+  EXPECT_EQ(s.cluster, 1);
+  EXPECT_EQ(applyOverrides("cluster=2,persistent=1", s), "");
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  for (int64_t persistent : {0, 2}) {
+    s.persistent = persistent;
+    s.vote = 1;
+    EXPECT_NE(checkGroups(p, s, 227 * 1024).find("cluster=2 needs persistent=1"),
+              std::string::npos);
+  }
+  s.persistent = 1;
+  EXPECT_EQ(applyOverrides("cluster=3", s), "");
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024),
+            "cluster=3; a cluster has 2 blocks, 1 is none");
+  EXPECT_NE(applyOverrides("cluster=0", s), "");
+  // Each block still holds whole tiles of keys and values.
+  Schedule alone = s;
+  s.cluster = 2;
+  alone.cluster = 1;
+  EXPECT_EQ(sharedBytes(p, s), sharedBytes(p, alone));
+  // Without a producer there is nobody to share with, and no tile after the other.
+  Schedule own = chosen(p, {Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
+  own.cluster = 2;
+  EXPECT_NE(checkGroups(p, own, 227 * 1024).find("level specialized"), std::string::npos);
+  // Kernels without warp groups have none.
+  ScheduleTarget mma{Unit::MmaSync, 99 * 1024, false};
+  Schedule plain = chosen(p, mma), two = plain;
+  EXPECT_EQ(applyOverrides("cluster=2", two), "");
+  EXPECT_NE(checkOverrides(p, plain, two, 99 * 1024).find("are for warp groups"),
+            std::string::npos);
 }
 
 TEST(Groups, PipelinedBringsItsOwnTilesOrKeepsTheOldForm) {

@@ -149,6 +149,27 @@ TEST(Search, CapturedTensorsKeepWholeSlabs) {
   }
 }
 
+TEST(Search, ClustersAreANeighbourOfTwoGroups) {
+  auto withClusters = [](const Problem &p, const char *overrides) {
+    Schedule s = chosen(p, hopper());
+    EXPECT_EQ(applyOverrides(overrides, s), "");
+    std::vector<std::string> list = neighbours(p, hopper(), s);
+    return std::count_if(list.begin(), list.end(), [](const std::string &text) {
+      return text.find("cluster=2") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(withClusters(flash(128, 128), "groups=2,persistent=2"), 1);
+  EXPECT_EQ(withClusters(flash(256, 256), "groups=2"), 1);
+  EXPECT_EQ(withClusters(flash(128, 128), "groups=3,columns=64"), 0);
+  // From a cluster on: what takes tiles from a counter has none.
+  Schedule s = chosen(flash(256, 256), hopper());
+  s.cluster = 2;
+  for (const std::string &text : neighbours(flash(256, 256), hopper(), s))
+    EXPECT_TRUE(text.find("cluster=2") == std::string::npos ||
+                text.find("persistent=1") != std::string::npos)
+        << text;
+}
+
 TEST(Search, NumbersOfAManifestComeBack) {
   Schedule s = chosen(flash(128, 128), hopper());
   std::map<std::string, int64_t> numbers;

@@ -149,11 +149,9 @@ def grid_blocks(kernel, lengths):
 
 
 def launched_blocks(kernel, lengths, multiprocessors):
-    """Blocks a launch starts: a persistent kernel no more than the GPU holds, whole clusters only."""
-    blocks = grid_blocks(kernel, lengths)
-    cluster = kernel.get("cluster") or 1
-    rounded = -(-blocks // cluster) * cluster
-    if not kernel.get("persistent"):
-        return rounded
-    resident = multiprocessors * kernel["persistent"]
-    return min(rounded, max(resident // cluster, 1) * cluster)
+    """Blocks a launch starts: a persistent kernel no more than the GPU holds, whole clusters only,
+    whose blocks work on a tile of the grid together."""
+    tiles, cluster = grid_blocks(kernel, lengths), kernel.get("cluster") or 1
+    if kernel.get("persistent"):
+        tiles = min(tiles, max(multiprocessors * kernel["persistent"] // cluster, 1))
+    return tiles * cluster

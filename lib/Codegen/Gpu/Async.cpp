@@ -70,6 +70,8 @@ Value GpuEmitter::signalAddress(Value signals, Value slot) {
 }
 
 LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
+  // What arrives from other blocks is seen by a wait of their scope.
+  std::string parity = op.getAcquire() ? "parity.acquire.cluster" : "parity";
   if (op.getDuring()) {
     // The test does not suspend the thread, so that what is a wait shows as one.
     auto phase = [](tile::Phase phase) { return static_cast<uint32_t>(phase); };
@@ -77,11 +79,11 @@ LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
                {signalAddress(op.getSignals(), op.getSlot()), scalar(op.getParity()),
                 scalar(lanes.getRecords())},
                "{\n\t.reg .pred done;\n\t"
-               "mbarrier.test_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
+               "mbarrier.test_wait." + parity + ".shared::cta.b64 done, [$0], $1;\n\t"
                "@done bra DONE;\n\t" +
                    stampText(phase(*op.getDuring()), stampsAhead) +
                    "\nAGAIN:\n\t"
-                   "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
+                   "mbarrier.try_wait." + parity + ".shared::cta.b64 done, [$0], $1;\n\t"
                    "@done bra CAME;\n\t"
                    "bra AGAIN;\n"
                    "CAME:\n\t" +
@@ -93,7 +95,7 @@ LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
   t.assembly({}, {signalAddress(op.getSignals(), op.getSlot()), scalar(op.getParity())},
              "{\n\t.reg .pred done;\n"
              "AGAIN:\n\t"
-             "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
+             "mbarrier.try_wait." + parity + ".shared::cta.b64 done, [$0], $1;\n\t"
              "@done bra DONE;\n\t"
              "bra AGAIN;\n"
              "DONE:\n\t}",
@@ -102,6 +104,8 @@ LogicalResult GpuEmitter::emitSignalWait(tile::SignalWaitOp op) {
 }
 
 LogicalResult GpuEmitter::emitSignalArrive(tile::SignalArriveOp op) {
+  if (op.getCluster())
+    return arriveInCluster(op);
   Value one = t.less(lane, t.c32(1));
   Value signal = signalAddress(op.getSignals(), op.getSlot());
   if (!op.getCondition()) {
@@ -126,22 +130,42 @@ LogicalResult GpuEmitter::emitCopyBox(tile::CopyBoxOp op) {
              "r,r,~{memory}", true);
   Value stage = t.add(t.add(sharedBase, ring.offset),
                       t.mul(scalar(op.getSlot()), ring.stageBytes()));
-  for (int64_t slab = 0; slab < ring.slabs; ++slab) {
-    SmallVector<Value> operands{t.add(stage, slab * ring.slabBytes()),
-                                scalar(op.getMap()), signal};
+  if (op.getPart())
+    copyPart(op, ring, stage);
+  else
+    copyBoxes(op, stage, scalar(op.getAt()[0]), scalar(op.getAt()[1]), ring.slabs,
+              /*blocks=*/0);
+  return success();
+}
+
+void GpuEmitter::copyBoxes(tile::CopyBoxOp op, Value target, Value column, Value row,
+                           int64_t count, int64_t blocks) {
+  Value signal = signalAddress(op.getSignals(), op.getSlot());
+  int64_t slabBytes = slabRings.lookup(op.getSlabs()).slabBytes();
+  for (int64_t slab = 0; slab < count; ++slab) {
+    SmallVector<Value> operands{t.add(target, slab * slabBytes), scalar(op.getMap()),
+                                signal};
     std::string text, constraints = "r,l,r";
     for (auto [i, at] : llvm::enumerate(op.getAt())) {
-      operands.push_back(i == 0 ? t.add(scalar(at), 64 * slab) : scalar(at));
+      operands.push_back(i == 0   ? t.add(column, 64 * slab)
+                         : i == 1 ? row
+                                  : scalar(at));
       text += (i ? ", $" : "$") + std::to_string(3 + i);
       constraints += ",r";
     }
+    std::string way, mask;
+    if (blocks) {
+      way = ".multicast::cluster";
+      mask = ", $" + std::to_string(operands.size());
+      operands.push_back(t.integer(blocks, t.b.getI16Type()));
+      constraints += ",h";
+    }
     t.assembly({}, operands,
                "cp.async.bulk.tensor." + std::to_string(op.getAt().size()) +
-                   "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], "
-                   "[$1, {" + text + "}], [$2];",
+                   "d.shared::cluster.global.mbarrier::complete_tx::bytes" + way +
+                   " [$0], [$1, {" + text + "}], [$2]" + mask + ";",
                constraints + ",~{memory}", true);
   }
-  return success();
 }
 
 LogicalResult GpuEmitter::emitSlabRead(tile::SlabReadOp op) {
@@ -472,6 +496,8 @@ LogicalResult GpuEmitter::emitAllocFlags(tile::AllocFlagsOp op) {
 
 /// By the lane that then arrives for the warp, so that its arrival releases it.
 LogicalResult GpuEmitter::emitRaiseFlag(tile::RaiseFlagOp op) {
+  if (op.getCluster())
+    return raiseInCluster(op);
   Value raises = t.both(t.less(lane, t.c32(1)), scalar(op.getCondition()));
   t.assembly({}, {raises, signalAddress(op.getFlags(), op.getSlot()), t.c32(1)},
              "@$0 st.shared.u32 [$1], $2;", "b,r,r,~{memory}", true);

@@ -105,6 +105,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::SignalWaitOp>([&](auto o) { return emitSignalWait(o); })
       .Case<tile::SignalArriveOp>([&](auto o) { return emitSignalArrive(o); })
       .Case<tile::CopyBoxOp>([&](auto o) { return emitCopyBox(o); })
+      .Case<tile::ClusterRankOp>([&](auto o) { return emitClusterRank(o); })
+      .Case<tile::ClusterBarrierOp>([&](auto o) { return emitClusterBarrier(o); })
       .Case<tile::SlabReadOp>([&](auto o) { return emitSlabRead(o); })
       .Case<tile::SlabLoadOp>([&](auto o) { return emitSlabLoad(o); })
       .Case<tile::DotAsyncOp>([&](auto o) { return emitDotAsync(o); })

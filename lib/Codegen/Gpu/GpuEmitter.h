@@ -155,6 +155,10 @@ private:
   LogicalResult emitSignalWait(tile::SignalWaitOp op);
   LogicalResult emitSignalArrive(tile::SignalArriveOp op);
   LogicalResult emitCopyBox(tile::CopyBoxOp op);
+  /// Copies `count` boxes of 64 columns each to slabs from `target` on, to the blocks
+  /// of the cluster whose bits `blocks` has (0: to this one alone).
+  void copyBoxes(tile::CopyBoxOp op, Value target, Value column, Value row,
+                 int64_t count, int64_t blocks);
   LogicalResult emitSlabRead(tile::SlabReadOp op);
   LogicalResult emitSlabLoad(tile::SlabLoadOp op);
   LogicalResult emitDotAsync(tile::DotAsyncOp op);
@@ -175,6 +179,13 @@ private:
   LogicalResult emitTakeFlag(tile::TakeFlagOp op);
   LogicalResult emitNextTile(tile::NextTileOp op);
   LogicalResult emitFinishTiles(tile::FinishTilesOp op);
+
+  //===--- Cluster.cpp ------------------------------------------------------===//
+  LogicalResult emitClusterRank(tile::ClusterRankOp op);
+  LogicalResult emitClusterBarrier(tile::ClusterBarrierOp op);
+  void copyPart(tile::CopyBoxOp op, const SlabRing &ring, Value stage);
+  LogicalResult arriveInCluster(tile::SignalArriveOp op);
+  LogicalResult raiseInCluster(tile::RaiseFlagOp op);
 
   //===--- Timeline.cpp -----------------------------------------------------===//
   LogicalResult emitOpenLane(tile::OpenLaneOp op);

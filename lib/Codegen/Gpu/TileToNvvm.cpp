@@ -57,6 +57,10 @@ static LogicalResult lowerProgram(OpBuilder &b, func::FuncOp program,
   // and of large blocks the assembler would rather spill than fit one block fewer.
   if (program->hasAttr("tile.groups") || threads >= 256)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
+  // A property of the code: whoever launches it only needs a grid of whole clusters.
+  if (int64_t blocks = tile::clusterOf(program); blocks > 1)
+    kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                    b.getDenseI32ArrayAttr({static_cast<int32_t>(blocks)}));
   for (auto [i, argument] : llvm::enumerate(program.getArgumentTypes()))
     if (isa<tile::MapType>(argument)) {
       auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);

@@ -161,12 +161,14 @@ class Bundles(unittest.TestCase):
     def test_grid(self):
         blocks = lambda sms=132, **more: bundle.launched_blocks(kernel([], **more), LENGTHS, sms)
         self.assertEqual(blocks(), 24)
-        self.assertEqual(blocks(cluster=5), 25)
+        self.assertEqual(blocks(cluster=2), 48)
         self.assertEqual(blocks(persistent=0), 24)
         self.assertEqual(blocks(persistent=1, sms=10), 10)
         self.assertEqual(blocks(persistent=2, sms=10), 20)
         self.assertEqual(blocks(persistent=2, sms=132), 24)
         self.assertEqual(blocks(persistent=1, sms=11, cluster=2), 10)
+        self.assertEqual(blocks(persistent=1, sms=1, cluster=2), 2)
+        self.assertEqual(blocks(persistent=1, sms=132, cluster=2), 48)
         self.assertEqual(bundle.grid_blocks({"grid": [{"axis": "", "tile": 1}]}, {}), 1)
 
     def test_temporary(self):
