@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kArgAttr = "tile.arg";
 /// Of a program that records its phases: the roles of a block's lanes.
 inline constexpr llvm::StringLiteral kTimelineAttr = "tile.timeline";
 
+/// Columns that row sums take beside a product: the least that wgmma can add.
+inline constexpr int64_t kSumColumns = 8;
+
 } // namespace attn::tile
 
 #endif // ATTN_DIALECT_TILE_TILE_H

@@ -555,6 +555,33 @@ static std::string checkHeldOperands(func::FuncOp program) {
   return wrong;
 }
 
+/// Ones are written by all threads together, and products read them only behind a
+/// barrier: the roles begin with one. Static: both are at the top of the program.
+static std::string checkOnes(func::FuncOp program, tile::SpecializeOp roles) {
+  std::string wrong;
+  Block &top = program.getBody().front();
+  auto barriersBehind = [&](Operation *fill, Operation *reader) {
+    for (Operation *op = fill->getNextNode(); op; op = op->getNextNode())
+      if (op == roles ? roles->isAncestor(reader)
+                      : isa<tile::BarrierOp>(op) && op != reader &&
+                            op->isBeforeInBlock(top.findAncestorOpInBlock(*reader)))
+        return true;
+    return false;
+  };
+  program.walk([&](tile::DotAsyncOp dot) {
+    if (!dot.getOnes() || !wrong.empty())
+      return;
+    for (Operation *user : dot.getOnes().getUsers())
+      if (isa<tile::FillOnesOp>(user) && user->getBlock() == &top &&
+          barriersBehind(user, dot))
+        return;
+    llvm::raw_string_ostream(wrong)
+        << "a product reads ones before they are written and a barrier has passed: "
+        << dot->getName() << " at " << dot.getLoc();
+  });
+  return wrong;
+}
+
 FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
                                            const ProtocolRun &run) {
   tile::SpecializeOp roles;
@@ -571,6 +598,8 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
   int64_t groups = roles ? static_cast<int64_t>(roles.getGroups())
                          : groupCount ? groupCount.getInt() : 1;
   std::string held = checkHeldOperands(program);
+  if (held.empty())
+    held = checkOnes(program, roles);
   if (!held.empty())
     return held;
 

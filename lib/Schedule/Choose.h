@@ -33,6 +33,10 @@ struct Problem {
   bool f32 = false;       ///< Operands are f32.
   int64_t work = 0;       ///< Operations of the score functions, an element.
   int64_t special = 0;    ///< Those of them on the special-function unit.
+  /// Flash: rows are divided by their sums.
+  bool softmax = false;
+  /// Flash: a log-sum-exp is a result, of sums that the value product does not give.
+  bool lse = false;
   /// Flash: scores are so small by themselves that no maximum is needed.
   bool bounded = false;
   /// Every operand is 16 bits wide and has its summed (or output) axis innermost,
@@ -94,6 +98,8 @@ struct Schedule {
                        ///< there before every group is done with these.
   int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
                           ///< many the special-function unit is spared.
+  int64_t sums = 0;   ///< Wgmma, Flash: 1: the value product gives the row sums, of a
+                      ///< column block of ones.
   int64_t tanh = 0;   ///< Wgmma, Flash: 1: the tanh of small scores by multiplications.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
@@ -104,7 +110,7 @@ struct Schedule {
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
            rotate == o.rotate && queries == o.queries &&
-           polynomial == o.polynomial && tanh == o.tanh && staged == o.staged;
+           polynomial == o.polynomial && sums == o.sums && tanh == o.tanh && staged == o.staged;
   }
 };
 

@@ -204,6 +204,8 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
     }
     if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
       result = softmax.getResult();
+      problem.softmax = true;
+      problem.lse = softmax.getLse() && !softmax.getLse().use_empty();
       problem.bounded = fixedReference(softmax).has_value();
     }
   }

@@ -107,6 +107,11 @@ void KeyConsumer::reserve(bool queryAgain) {
   querySlabs = slabs(loop.query, queries, 64 * groups);
   keySlabs = slabs(loop.key, stages, keyType.getDimSize(0));
   valueSlabs = slabs(loop.value, stages, keyType.getDimSize(0));
+  if (loop.values.getSums()) {
+    ones = tile::AllocSlabsOp::create(
+        b, loc, tile::SlabsType::get(b.getContext(), 1, 16, 64, keyType.getElementType()));
+    tile::FillOnesOp::create(b, loc, ones);
+  }
   queryFull = signals(queries, 1);
   if (queryAgain)
     queryEmpty = signals(queries, 4 * groups);
@@ -137,7 +142,7 @@ Value KeyConsumer::issueValues(const State &state, bool fence) {
   Value value = tile::SlabReadOp::create(b, loc, loop.value.getType(), valueSlabs,
                                          state.value.slot, c32(0));
   return tile::DotAsyncOp::create(b, loc, state.accumulator.getType(),
-                                  state.probability, value, state.accumulator,
+                                  state.probability, value, state.accumulator, ones,
                                   /*transposed=*/false, fence);
 }
 
@@ -358,11 +363,27 @@ void KeyConsumer::freezingSteps(State &state, Value begin, Value count) {
   if (Value rises = offsetRises(begin, count))
     again = arith::OrIOp::create(b, loc, again, rises);
   Value kept = arith::SelectOp::create(b, loc, again, c32(0), count);
-  Value &sum = state.sums[1]; // Behind the maximum.
-  sum = spoilUnset(b, loc, sum, state.sums[0], kept);
+  Value maximum = state.sums[0];
+  if (ones)
+    state.accumulator = spoilUnsetProduct(b, loc, state.accumulator, maximum, kept);
+  else
+    state.sums[1] = spoilUnset(b, loc, state.sums[1], maximum, kept);
   steps(state, begin, kept, tile::SoftmaxForm::Keep, /*rotate=*/true);
   steps(state, begin, sub(count, kept), tile::SoftmaxForm::Running,
         /*rotate=*/true);
+}
+
+Value KeyConsumer::failsCheck(const State &state) {
+  if (!ones)
+    return leftRange(b, loc, state.sums[1], state.accumulator);
+  auto all = cast<RankedTensorType>(state.accumulator.getType());
+  auto typeOf = [&](int64_t columns) {
+    return RankedTensorType::get({all.getDimSize(0), columns}, all.getElementType());
+  };
+  auto apart = tile::SplitSumsOp::create(
+      b, loc, typeOf(all.getDimSize(1) - tile::kSumColumns), typeOf(1),
+      state.accumulator);
+  return leftRange(b, loc, apart.getSums(), apart.getProduct());
 }
 
 void KeyConsumer::rotated(State &state, Value total) {

@@ -85,6 +85,7 @@ public:
   }
 
   mlir::Value querySlabs, keySlabs, valueSlabs;
+  mlir::Value ones; ///< Slabs of ones where the value product gives the row sums.
   mlir::Value queryFull, queryEmpty, keyFull, keyEmpty, valueFull, valueEmpty;
   llvm::SmallVector<CapturedStages> captured;
 
@@ -108,6 +109,9 @@ public:
   /// Reserves stages and signals at the start of the program; `queryAgain`: the
   /// queries' stage is filled more than once.
   void reserve(bool queryAgain);
+
+  /// What a frozen maximum is checked by (i1): the end of the tile's sums and values.
+  mlir::Value failsCheck(const State &state);
 
   /// How captured tensors are read where the steps are written.
   enum class Captured {

@@ -18,9 +18,12 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
     return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
                        s.groups);
   if (s.turns > 2 || s.persistent > 2 || s.vote > 2 || s.rotate > 1 || s.queries > 2 ||
-      s.tanh > 1)
-    return "turns, persistent and vote are 0 to 2, rotate and tanh 0 or 1, queries 1 "
-           "or 2";
+      s.tanh > 1 || s.sums > 1)
+    return "turns, persistent and vote are 0 to 2, rotate, sums and tanh 0 or 1, "
+           "queries 1 or 2";
+  if (s.sums && !problem.softmax)
+    return "sums=1 (row sums from the value product): this kernel has no softmax, so "
+           "no row is divided by its sum; use sums=0";
   if (s.polynomial > 8)
     return "polynomial is how many of 8 pairs of probabilities, 0 to 8";
   if (s.vote == 2 && s.polynomial > 0)
@@ -74,9 +77,9 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
       s.queries != chosen.queries || s.polynomial != chosen.polynomial ||
-      s.tanh != chosen.tanh)
-    return "groups, turns, vote, persistent, rotate, queries, polynomial and tanh are "
-           "for warp groups, which levels pipelined and specialized of --target=sm_90a "
+      s.sums != chosen.sums || s.tanh != chosen.tanh)
+    return "groups, turns, vote, persistent, rotate, queries, polynomial, sums and tanh "
+           "are for warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
   if (s.rows > 1024)
     return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
@@ -102,6 +105,7 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"rotate", &Schedule::rotate, 0, true},
       {"queries", &Schedule::queries, 1, true},
       {"polynomial", &Schedule::polynomial, 0, true},
+      {"sums", &Schedule::sums, 0, true},
       {"tanh", &Schedule::tanh, 0, true},
       {"staged", &Schedule::staged, 0, false}};
   return fields;
@@ -139,7 +143,7 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (numbers from 1 to {}), "
                          "and for warp groups groups=N,turns=N,vote=N,persistent=N,"
-                         "rotate=N,queries=N,polynomial=N,tanh=N",
+                         "rotate=N,queries=N,polynomial=N,sums=N,tanh=N",
                          item.text, kMostOfAField);
     s.*item.field->member = *item.value;
   }

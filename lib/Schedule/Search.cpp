@@ -36,6 +36,8 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
               ? fmt::format(",turns={},persistent={}", s.turns, s.persistent) +
                     (s.queries > 1 ? ",queries=2" : "")
               : fmt::format(",rotate={}", s.rotate);
+  if (s.sums)
+    text += ",sums=1";
   if (s.polynomial)
     text += fmt::format(",polynomial={}", s.polynomial);
   return s.tanh ? text + ",tanh=1" : text;
@@ -90,6 +92,8 @@ static void searchGroups(Collector &c) {
     change(&Schedule::vote, {2});
   change(&Schedule::stages, {2, 3, 4});
   change(&Schedule::polynomial, {0, 2, 4, 8});
+  if (c.problem.softmax && !c.problem.lse)
+    change(&Schedule::sums, {0, 1});
   if (c.problem.special)
     change(&Schedule::tanh, {0, 1});
   if (base.producer) {
@@ -181,6 +185,8 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.f32 = numberOf(numbers, "f32", 0) != 0;
   p.work = numberOf(numbers, "work", 0);
   p.special = numberOf(numbers, "special", 0);
+  p.softmax = numberOf(numbers, "softmax", 0) != 0;
+  p.lse = numberOf(numbers, "lse", 0) != 0;
   p.bounded = numberOf(numbers, "bounded", 0) != 0;
   p.boxes = numberOf(numbers, "boxes", 0) != 0;
   p.uneven = numberOf(numbers, "uneven", 0) != 0;

@@ -16,7 +16,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/ConsumeKeys.h"
-#include "lib/Schedule/FrozenMaximum.h"
 #include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/Passes.h"
 
@@ -159,8 +158,7 @@ void Specializer::consume(Block *role) {
   else
     rotatedEither(state, total);
   if (freezes())
-    tile::RedoOp::create(b, loc,
-                         leftRange(b, loc, state.sums[1], state.accumulator));
+    tile::RedoOp::create(b, loc, failsCheck(state));
   if (!alone)
     handBack(state, below);
 

@@ -240,7 +240,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
                   "(numbers from 1 to 4096), and for warp groups "
                   "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N,"
-                  "polynomial=N,tanh=N");
+                  "polynomial=N,sums=N,tanh=N");
   }
 }
 
@@ -378,8 +378,8 @@ TEST(Groups, QueriesHaveOneStageOrTwo) {
   EXPECT_EQ(sharedBytes(p, two) - sharedBytes(p, one), 64 * one.groups * 64 * 2);
   EXPECT_EQ(applyOverrides("queries=3", two), "");
   EXPECT_EQ(checkGroups(p, two, 227 * 1024),
-            "turns, persistent and vote are 0 to 2, rotate and tanh 0 or 1, queries 1 or "
-            "2");
+            "turns, persistent and vote are 0 to 2, rotate, sums and tanh 0 or 1, queries "
+            "1 or 2");
   Schedule pipelined =
       chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
   pipelined.queries = 2; // Its tiles do not follow each other.
@@ -466,13 +466,35 @@ TEST(Groups, PolynomialIsAShareOfEight) {
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");
 }
 
+TEST(Groups, SumsByTheProductAreAFlagOfASoftmax) {
+  Problem p = boxed(64, 64, false);
+  p.softmax = true;
+  Schedule s = std::get<Schedule>(chooseHopper(p)), own = s, older, asked;
+  EXPECT_EQ(applyOverrides("sums=0", own), "");
+  EXPECT_EQ(applyOverrides("sums=1", s), "");
+  EXPECT_FALSE(s == own);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  EXPECT_EQ(sharedBytes(p, s) - sharedBytes(p, own), 16 * 64 * 2);
+  p.softmax = false;
+  EXPECT_EQ(checkGroups(p, own, 227 * 1024), "");
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("this kernel has no softmax"),
+            std::string::npos);
+  p.softmax = true;
+  EXPECT_EQ(applyOverrides("sums=2", s), "");
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, sums and tanh 0 or 1"),
+            std::string::npos);
+  EXPECT_EQ(applyOverrides("sums=1", asked), "");
+  EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024).find("are for warp groups"),
+            std::string::npos);
+}
+
 TEST(Groups, TanhIsAFlagOfWarpGroups) {
   Problem p = boxed(64, 64, false);
   Schedule s = std::get<Schedule>(chooseHopper(p)), older, asked;
   EXPECT_EQ(applyOverrides("tanh=1", s), "");
   EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
   EXPECT_EQ(applyOverrides("tanh=2", s), "");
-  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate and tanh 0 or 1"),
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, sums and tanh 0 or 1"),
             std::string::npos);
   EXPECT_EQ(applyOverrides("tanh=1", asked), "");
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");

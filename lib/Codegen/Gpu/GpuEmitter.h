@@ -157,8 +157,6 @@ private:
   LogicalResult emitCopyBox(tile::CopyBoxOp op);
   LogicalResult emitSlabRead(tile::SlabReadOp op);
   LogicalResult emitSlabLoad(tile::SlabLoadOp op);
-  LogicalResult emitDotAsync(tile::DotAsyncOp op);
-  LogicalResult emitDotWait(tile::DotWaitOp op);
   LogicalResult emitSpecialize(tile::SpecializeOp op);
   LogicalResult emitTurnWait(tile::TurnWaitOp op);
   LogicalResult emitTurnPass(tile::TurnPassOp op);
@@ -175,6 +173,12 @@ private:
   LogicalResult emitTakeFlag(tile::TakeFlagOp op);
   LogicalResult emitNextTile(tile::NextTileOp op);
   LogicalResult emitFinishTiles(tile::FinishTilesOp op);
+
+  //===--- DotAsync.cpp -----------------------------------------------------===//
+  LogicalResult emitFillOnes(tile::FillOnesOp op);
+  LogicalResult emitDotAsync(tile::DotAsyncOp op);
+  LogicalResult emitDotWait(tile::DotWaitOp op);
+  LogicalResult emitSplitSums(tile::SplitSumsOp op);
 
   //===--- Timeline.cpp -----------------------------------------------------===//
   LogicalResult emitOpenLane(tile::OpenLaneOp op);

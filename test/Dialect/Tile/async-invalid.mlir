@@ -228,6 +228,54 @@ func.func @types(%a: tensor<64x64xf16>, %b: tensor<64x64xbf16>) {
 
 // -----
 
+func.func @few_ones(%slabs: !tile.slabs<1, 8, 64, bf16>) {
+  // expected-error @+1 {{ones are one stage of 16x64}}
+  tile.fill_ones %slabs : !tile.slabs<1, 8, 64, bf16>
+  return
+}
+
+// -----
+
+func.func @wide_ones(%slabs: !tile.slabs<1, 16, 64, f32>) {
+  // expected-error @+1 {{slabs hold 16-bit elements in a multiple of 8 rows}}
+  tile.fill_ones %slabs : !tile.slabs<1, 16, 64, f32>
+  return
+}
+
+// -----
+
+func.func @no_room_for_sums(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<1, 16, 64, bf16>) {
+  // expected-error @+1 {{gives 64x72 of f32, a multiple of 8 and at most 256 columns}}
+  %d = tile.dot_async %a, %b ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @ones_beside_rows(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<1, 16, 64, bf16>) {
+  // expected-error @+1 {{ones stand beside b as KxN}}
+  %d = tile.dot_async %a, %b transposed ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x72xf32>
+  return
+}
+
+// -----
+
+func.func @ones_in_stages(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<2, 16, 64, bf16>) {
+  // expected-error @+1 {{ones are one stage of 16x64}}
+  %d = tile.dot_async %a, %b ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<2, 16, 64, bf16> -> tensor<64x72xf32>
+  return
+}
+
+// -----
+
+func.func @ones_of_another_type(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<1, 16, 64, f16>) {
+  // expected-error @+1 {{ones must hold the operands' type}}
+  %d = tile.dot_async %a, %b ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<1, 16, 64, f16> -> tensor<64x72xf32>
+  return
+}
+
+// -----
+
 func.func @stray_end() {
   // expected-error @+1 {{expects parent op 'tile.specialize'}}
   tile.role_end
