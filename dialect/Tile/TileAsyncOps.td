@@ -244,7 +244,7 @@ def Tile_SlabReadOp : Tile_Op<"slab_read", [MemoryEffects<[MemRead]>]> {
 }
 
 def Tile_SlabLoadOp : Tile_Op<"slab_load", [MemoryEffects<[MemRead]>]> {
-  let summary = "64 rows of a stage, in registers in the accumulator layout";
+  let summary = "64 rows of a stage, of it the first columns, in registers in the accumulator layout";
   let arguments = (ins Tile_SlabsType:$slabs, I32:$slot, I32:$row);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$slabs `[` $slot `]` `row` $row attr-dict `:` type($slabs) `->` type($result)";

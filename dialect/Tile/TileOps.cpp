@@ -300,9 +300,9 @@ LogicalResult SlabLoadOp::verify() {
   if (failed(verifySlabs(*this, slabs)))
     return failure();
   if (tile.getDimSize(0) != 64 || slabs.getRows() % 64 ||
-      tile.getDimSize(1) != slabs.getColumns() ||
+      tile.getDimSize(1) > slabs.getColumns() || tile.getDimSize(1) % 16 ||
       tile.getElementType() != slabs.getElement())
-    return emitOpError("must read 64 of ")
+    return emitOpError("must read 64 rows, in pairs of 8 columns, of ")
            << slabs.getRows() << "x" << slabs.getColumns() << " of "
            << slabs.getElement();
   return success();

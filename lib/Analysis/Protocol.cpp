@@ -535,6 +535,17 @@ struct Machine {
 };
 } // namespace
 
+/// Whether a wait ends the product `dot` of its block: at most as many groups may stay
+/// in flight as were closed in between.
+static bool ends(tile::DotWaitOp wait, tile::DotAsyncOp dot) {
+  if (wait.getValue() != dot.getResult() || wait->getBlock() != dot->getBlock())
+    return false;
+  int64_t between = 0;
+  for (Operation *op = dot->getNextNode(); op && op != wait; op = op->getNextNode())
+    between += isa<tile::DotAsyncOp>(op);
+  return static_cast<int64_t>(wait.getPending()) <= between;
+}
+
 /// Operands in registers belong to the product until a wait holds them: between
 /// the two nothing else may come that ends the loop's turn. Static: each product
 /// with an operand in registers has a later wait of its block that names it.
@@ -545,8 +556,7 @@ static std::string checkHeldOperands(func::FuncOp program) {
       return;
     for (Operation *user : dot.getA().getUsers())
       if (auto wait = dyn_cast<tile::DotWaitOp>(user))
-        if (wait.getValue() == dot.getResult() && wait->getBlock() == dot->getBlock() &&
-            llvm::is_contained(wait.getHolding(), dot.getA()) && wait.getPending() == 0)
+        if (ends(wait, dot) && llvm::is_contained(wait.getHolding(), dot.getA()))
           return;
     llvm::raw_string_ostream(wrong)
         << "operands in registers are not held until the product's wait: "

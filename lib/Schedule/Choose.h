@@ -96,6 +96,8 @@ struct Schedule {
                       ///< with the value product of the block before.
   int64_t queries = 1; ///< Wgmma: stages of queries; with 2 the next tile's are
                        ///< there before every group is done with these.
+  int64_t held = 0;    ///< Wgmma, Flash: 1: a tile's queries stay in registers, and
+                       ///< their stage is free at once.
   int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
                           ///< many the special-function unit is spared.
   int64_t sums = 0;   ///< Wgmma, Flash: 1: the value product gives the row sums, of a
@@ -109,7 +111,7 @@ struct Schedule {
            vector == o.vector && stages == o.stages &&
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
-           rotate == o.rotate && queries == o.queries &&
+           rotate == o.rotate && queries == o.queries && held == o.held &&
            polynomial == o.polynomial && sums == o.sums && tanh == o.tanh && staged == o.staged;
   }
 };

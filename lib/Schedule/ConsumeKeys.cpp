@@ -4,6 +4,7 @@
 
 #include "lib/Schedule/FrozenMaximum.h"
 #include "lib/Schedule/KeyBlocks.h"
+#include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/LowerMask.h"
 #include "lib/Schedule/ScoreRange.h"
 
@@ -124,10 +125,20 @@ void KeyConsumer::reserve(bool queryAgain) {
                         signals(stages, 1), signals(stages, 4 * groups)});
 }
 
+void KeyConsumer::takeQueries(Ring query) {
+  tile::SignalWaitOp::create(b, loc, queryFull, query.slot, query.phase);
+  if (!program->hasAttr(kHeldQueries))
+    return;
+  held = tile::SlabLoadOp::create(b, loc, loop.query.getType(), querySlabs, query.slot,
+                                  firstRow());
+  if (queryEmpty)
+    tile::SignalArriveOp::create(b, loc, queryEmpty, query.slot, Value());
+}
+
 /// The keys' stage is free; after a group's lowest block the queries are, too.
 void KeyConsumer::scoresDone(State &state, Value keyStart) {
   tile::SignalArriveOp::create(b, loc, keyEmpty, state.key.slot, Value());
-  if (queryEmpty) {
+  if (queryEmpty && !held) {
     Value lowest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                          keyStart, loop.op.getLeftBegin());
     tile::SignalArriveOp::create(b, loc, queryEmpty, state.query.slot, lowest);
@@ -161,13 +172,20 @@ Value KeyConsumer::firstRow() {
 }
 
 Value KeyConsumer::issueScores(const State &state) {
-  Value query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
-                                         state.query.slot, firstRow());
+  Value query = held;
+  if (!query)
+    query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
+                                     state.query.slot, firstRow());
   Value key = tile::SlabReadOp::create(b, loc, loop.key.getType(), keySlabs,
                                        state.key.slot, c32(0));
   return tile::DotAsyncOp::create(b, loc, loop.scores.getType(), query, key,
                                   /*accumulator=*/Value(), /*transposed=*/true,
                                   /*fence=*/true);
+}
+
+Value KeyConsumer::waitForScores(Value scores, int64_t pending) {
+  return tile::DotWaitOp::create(b, loc, scores.getType(), scores,
+                                 held ? ValueRange(held) : ValueRange(), pending);
 }
 
 void KeyConsumer::cloneSlice(ValueRange values, IRMapping &map) {
@@ -251,7 +269,7 @@ void KeyConsumer::first(State &state, Value keyStart) {
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
   takeAhead(state, keyStart, /*issued=*/true, ahead);
-  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
+  scores = waitForScores(scores, /*pending=*/0);
   scoresDone(state, keyStart);
   Softmaxed done = softmax(state, keyStart, scores, ahead, std::nullopt,
                            /*started=*/false);
@@ -272,7 +290,7 @@ void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
   if (turns == 1)
     tile::TurnPassOp::create(b, loc, groups);
   takeAhead(state, keyStart, /*issued=*/true, ahead);
-  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 1);
+  scores = waitForScores(scores, /*pending=*/1);
   if (turns == 2)
     tile::TurnPassOp::create(b, loc, groups);
   scoresDone(state, keyStart);
@@ -290,7 +308,7 @@ void KeyConsumer::plainStep(State &state, Value keyStart, Live live) {
   takeAhead(state, keyStart, /*issued=*/false, ahead);
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
-  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
+  scores = waitForScores(scores, /*pending=*/0);
   scoresDone(state, keyStart);
   Softmaxed done = softmax(state, keyStart, scores, ahead, live,
                            /*started=*/live.has_value());

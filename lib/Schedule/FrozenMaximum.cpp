@@ -80,10 +80,9 @@ Value attn::leftRange(OpBuilder &b, Location loc, Value sum, Value accumulator) 
   Value folded = tile::FoldOp::create(
       b, loc, RankedTensorType::get({rows, 8}, b.getF32Type()), tile::ReduceKind::Add,
       accumulator);
+  Value infinite = atLeast(math::AbsFOp::create(b, loc, folded), kInfinity);
   Value large = b.createOrFold<tile::BroadcastOp>(
       loc, RankedTensorType::get({rows, 8}, b.getI1Type()), atLeast(sum, kLargestSum));
-  Value outside = arith::OrIOp::create(
-      b, loc, large,
-      atLeast(math::AbsFOp::create(b, loc, folded), kInfinity));
+  Value outside = arith::OrIOp::create(b, loc, large, infinite);
   return tile::AnyOp::create(b, loc, b.getI1Type(), outside);
 }

@@ -18,8 +18,8 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
     return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
                        s.groups);
   if (s.turns > 2 || s.persistent > 2 || s.vote > 2 || s.rotate > 1 || s.queries > 2 ||
-      s.tanh > 1 || s.sums > 1)
-    return "turns, persistent and vote are 0 to 2, rotate, sums and tanh 0 or 1, "
+      s.tanh > 1 || s.sums > 1 || s.held > 1)
+    return "turns, persistent and vote are 0 to 2, rotate, held, sums and tanh 0 or 1, "
            "queries 1 or 2";
   if (s.sums && !problem.softmax)
     return "sums=1 (row sums from the value product): this kernel has no softmax, so "
@@ -76,10 +76,10 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
     return checkGroups(problem, s, sharedPerBlock);
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
-      s.queries != chosen.queries || s.polynomial != chosen.polynomial ||
+      s.queries != chosen.queries || s.held != chosen.held || s.polynomial != chosen.polynomial ||
       s.sums != chosen.sums || s.tanh != chosen.tanh)
-    return "groups, turns, vote, persistent, rotate, queries, polynomial, sums and tanh "
-           "are for warp groups, which levels pipelined and specialized of --target=sm_90a "
+    return "groups, turns, vote, persistent, rotate, queries, held, polynomial, sums "
+           "and tanh are for warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
   if (s.rows > 1024)
     return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
@@ -104,6 +104,7 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"producer", &Schedule::producer, 0, false},
       {"rotate", &Schedule::rotate, 0, true},
       {"queries", &Schedule::queries, 1, true},
+      {"held", &Schedule::held, 0, true},
       {"polynomial", &Schedule::polynomial, 0, true},
       {"sums", &Schedule::sums, 0, true},
       {"tanh", &Schedule::tanh, 0, true},
@@ -143,7 +144,7 @@ std::string attn::applyOverrides(const std::string &text, Schedule &s) {
       return fmt::format("schedule override '{}' is not understood; write "
                          "rows=N,columns=N,warps=N,stages=N (numbers from 1 to {}), "
                          "and for warp groups groups=N,turns=N,vote=N,persistent=N,"
-                         "rotate=N,queries=N,polynomial=N,sums=N,tanh=N",
+                         "rotate=N,queries=N,held=N,polynomial=N,sums=N,tanh=N",
                          item.text, kMostOfAField);
     s.*item.field->member = *item.value;
   }

@@ -58,8 +58,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.queries <= 2 && schedule.polynomial >= 0 &&
                   schedule.polynomial <= 8;
   for (int64_t flag :
-       {schedule.producer, schedule.rotate, schedule.staged, schedule.sums,
-        schedule.tanh})
+       {schedule.producer, schedule.rotate, schedule.staged, schedule.held,
+        schedule.sums, schedule.tanh})
     positive &= flag == 0 || flag == 1;
   if (!positive)
     return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "
@@ -82,6 +82,8 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += s.persistent == 1 ? ", persistent" : ", dynamic tiles";
     if (s.queries > 1)
       text += ", queries ahead";
+    if (s.held)
+      text += ", queries held";
     if (s.polynomial)
       text += fmt::format(", polynomial {}", s.polynomial);
     if (s.sums)

@@ -150,8 +150,7 @@ void Specializer::consume(Block *role) {
   bool alone = groups == 1;
   if (!alone)
     handBack(state, above);
-  tile::SignalWaitOp::create(b, loc, queryFull, state.query.slot,
-                             state.query.phase);
+  takeQueries(state.query);
   // Masks take the registers that a second copy of the steps would need.
   if (captured.empty() || !keys->hasAttr(kTailOnly))
     rotated(state, total);

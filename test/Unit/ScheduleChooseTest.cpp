@@ -240,7 +240,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
                   "' is not understood; write rows=N,columns=N,warps=N,stages=N "
                   "(numbers from 1 to 4096), and for warp groups "
                   "groups=N,turns=N,vote=N,persistent=N,rotate=N,queries=N,"
-                  "polynomial=N,sums=N,tanh=N");
+                  "held=N,polynomial=N,sums=N,tanh=N");
   }
 }
 
@@ -378,8 +378,8 @@ TEST(Groups, QueriesHaveOneStageOrTwo) {
   EXPECT_EQ(sharedBytes(p, two) - sharedBytes(p, one), 64 * one.groups * 64 * 2);
   EXPECT_EQ(applyOverrides("queries=3", two), "");
   EXPECT_EQ(checkGroups(p, two, 227 * 1024),
-            "turns, persistent and vote are 0 to 2, rotate, sums and tanh 0 or 1, queries "
-            "1 or 2");
+            "turns, persistent and vote are 0 to 2, rotate, held, sums and tanh 0 or 1, "
+            "queries 1 or 2");
   Schedule pipelined =
       chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
   pipelined.queries = 2; // Its tiles do not follow each other.
@@ -466,6 +466,22 @@ TEST(Groups, PolynomialIsAShareOfEight) {
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");
 }
 
+TEST(Groups, HeldQueriesAreAFlagOfWarpGroups) {
+  Problem p = boxed(128, 128, false);
+  Schedule s = std::get<Schedule>(chooseHopper(p)), own = s, older, asked;
+  EXPECT_EQ(own.held, 0);
+  EXPECT_EQ(applyOverrides("held=1", s), "");
+  EXPECT_FALSE(s == own);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  EXPECT_EQ(sharedBytes(p, s), sharedBytes(p, own));
+  EXPECT_EQ(applyOverrides("held=2", s), "");
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("held, sums and tanh 0 or 1"),
+            std::string::npos);
+  EXPECT_EQ(applyOverrides("held=1", asked), "");
+  EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024).find("are for warp groups"),
+            std::string::npos);
+}
+
 TEST(Groups, SumsByTheProductAreAFlagOfASoftmax) {
   Problem p = boxed(64, 64, false);
   p.softmax = true;
@@ -481,7 +497,7 @@ TEST(Groups, SumsByTheProductAreAFlagOfASoftmax) {
             std::string::npos);
   p.softmax = true;
   EXPECT_EQ(applyOverrides("sums=2", s), "");
-  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, sums and tanh 0 or 1"),
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, held, sums and tanh 0 or 1"),
             std::string::npos);
   EXPECT_EQ(applyOverrides("sums=1", asked), "");
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024).find("are for warp groups"),
@@ -494,7 +510,7 @@ TEST(Groups, TanhIsAFlagOfWarpGroups) {
   EXPECT_EQ(applyOverrides("tanh=1", s), "");
   EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
   EXPECT_EQ(applyOverrides("tanh=2", s), "");
-  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, sums and tanh 0 or 1"),
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, held, sums and tanh 0 or 1"),
             std::string::npos);
   EXPECT_EQ(applyOverrides("tanh=1", asked), "");
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");

@@ -151,6 +151,18 @@ TEST(Search, CapturedTensorsKeepWholeSlabs) {
   }
 }
 
+TEST(Search, QueriesAreHeldWhereRegistersAllow) {
+  auto tried = [](const Problem &p) {
+    std::vector<std::string> list = expectNeighbours(p, hopper());
+    return std::any_of(list.begin(), list.end(), [](const std::string &text) {
+      return text.find(",held=1") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(tried(flash(128, 128)));  // 2 x 128 keys
+  EXPECT_FALSE(tried(flash(256, 256))); // 64 more for the queries alone
+  EXPECT_FALSE(tried(flash(64, 64)));   // 4 groups have 112 each
+}
+
 TEST(Search, SumsByTheProductAreTriedWhereTheyReplaceOthers) {
   auto tried = [](const Problem &p) {
     std::vector<std::string> list = expectNeighbours(p, hopper());

@@ -36,8 +36,26 @@ func.func @mapped_nowhere(%view: !tile.view<bf16>, %at: i64, %ok: i1, %map: !til
 
 func.func @half_a_stage(%i: i32) {
   %slabs = tile.alloc_slabs : !tile.slabs<2, 128, 128, bf16>
-  // expected-error @+1 {{must read 64 of 128x128 of 'bf16'}}
-  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 128, 128, bf16> -> tensor<64x64xbf16>
+  // expected-error @+1 {{must read 64 rows, in pairs of 8 columns, of 128x128 of 'bf16'}}
+  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 128, 128, bf16> -> tensor<128x128xbf16>
+  return
+}
+
+// -----
+
+func.func @more_columns(%i: i32) {
+  %slabs = tile.alloc_slabs : !tile.slabs<2, 64, 64, bf16>
+  // expected-error @+1 {{must read 64 rows, in pairs of 8 columns, of 64x64 of 'bf16'}}
+  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 64, 64, bf16> -> tensor<64x128xbf16>
+  return
+}
+
+// -----
+
+func.func @odd_columns(%i: i32) {
+  %slabs = tile.alloc_slabs : !tile.slabs<2, 64, 64, bf16>
+  // expected-error @+1 {{must read 64 rows, in pairs of 8 columns, of 64x64 of 'bf16'}}
+  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 64, 64, bf16> -> tensor<64x24xbf16>
   return
 }
 
