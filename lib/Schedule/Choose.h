@@ -37,6 +37,9 @@ struct Problem {
   bool softmax = false;
   /// Flash: a log-sum-exp is a result, of sums that the value product does not give.
   bool lse = false;
+  /// Flash: a result keeps more bits than rounded probabilities, whose sum must then
+  /// divide (OnlineSoftmax.h).
+  bool wide = false;
   /// Flash: scores are so small by themselves that no maximum is needed.
   bool bounded = false;
   /// Every operand is 16 bits wide and has its summed (or output) axis innermost,

@@ -273,6 +273,9 @@ void KeyConsumer::first(State &state, Value keyStart) {
   scoresDone(state, keyStart);
   Softmaxed done = softmax(state, keyStart, scores, ahead, std::nullopt,
                            /*started=*/false);
+  // Zeros stay zeros; sums that begin with a sink are against its maximum.
+  if (!matchPattern(state.accumulator, m_AnyZeroFloat()))
+    rescale(state, done);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
 }

@@ -25,17 +25,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// Whether a result of the value product keeps more bits than probabilities that
-/// were rounded to `weight`.
-static bool outlivesRounding(KernelOp op, const FlashParts &parts, Type weight) {
-  auto bits = [](Type type) { return cast<FloatType>(type).getFPMantissaWidth(); };
-  return llvm::any_of(op.getResults(), [&](Value result) {
-    Type element = cast<ShapedType>(result.getType()).getElementType();
-    return llvm::is_contained(axesOf(result), parts.out) &&
-           isa<FloatType>(element) && bits(element) > bits(weight);
-  });
-}
-
 /// Takes a positive constant factor off scores that nothing uses yet but masks:
 /// masking commutes with it, and the softmax has it in its exponent. Gives the
 /// factor.
@@ -198,7 +187,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   if (parts.softmax) {
     bool exponents = parts.softmax.getLse() && !parts.softmax.getLse().use_empty();
     // The product's sums are of rounded probabilities.
-    if (!sums && outlivesRounding(op, parts, value.element))
+    if (!sums && outlivesRounding(op, parts.out, value.element))
       online.weight = value.element;
     online.summed = !sums || exponents;
     FailureOr<Value> sink = Value();

@@ -63,6 +63,14 @@ struct Collector {
     if (s == chosen || !fitsShared(s))
       return;
     std::string text = spellOverrides(s, target.unit);
+    // What the choice has and this one has not is said as well.
+    if (s.groups > 0)
+      for (const ScheduleField &field : scheduleFields())
+        if (field.overridable && s.*field.member == Schedule().*field.member &&
+            chosen.*field.member != s.*field.member &&
+            text.find("," + field.name + "=") == std::string::npos &&
+            text.find(field.name + "=") != 0)
+          text += fmt::format(",{}={}", field.name, s.*field.member);
     if (std::find(list.begin(), list.end(), text) == list.end())
       list.push_back(std::move(text));
   }
@@ -99,7 +107,7 @@ static void searchGroups(Collector &c) {
   holding.held = 1;
   if (registersNeeded(holding, c.problem.contracted) <= registersOf(base))
     change(&Schedule::held, {0, 1});
-  if (c.problem.softmax && !c.problem.lse)
+  if (c.problem.softmax && (c.problem.wide || !c.problem.lse))
     change(&Schedule::sums, {0, 1});
   if (c.problem.special)
     change(&Schedule::tanh, {0, 1});
@@ -194,6 +202,7 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.special = numberOf(numbers, "special", 0);
   p.softmax = numberOf(numbers, "softmax", 0) != 0;
   p.lse = numberOf(numbers, "lse", 0) != 0;
+  p.wide = numberOf(numbers, "wide", 0) != 0;
   p.bounded = numberOf(numbers, "bounded", 0) != 0;
   p.boxes = numberOf(numbers, "boxes", 0) != 0;
   p.uneven = numberOf(numbers, "uneven", 0) != 0;

@@ -504,6 +504,24 @@ TEST(Groups, SumsByTheProductAreAFlagOfASoftmax) {
             std::string::npos);
 }
 
+TEST(Groups, WideResultsHaveTheirSumsFromTheProduct) {
+  for (int64_t width : {64, 128, 256})
+    for (bool lse : {false, true})
+      for (bool wide : {false, true}) {
+        Problem p = boxed(width, width, true);
+        p.softmax = true;
+        p.lse = lse;
+        p.wide = wide;
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).sums, wide);
+        EXPECT_EQ(chosen(p, {Unit::MmaSync, 101376, true}).sums, 0);
+        p.captured = 2; // No registers.
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).sums, 0);
+        p.captured = 0;
+        p.softmax = false; // No sums.
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).sums, 0);
+      }
+}
+
 TEST(Groups, TanhIsAFlagOfWarpGroups) {
   Problem p = boxed(64, 64, false);
   Schedule s = std::get<Schedule>(chooseHopper(p)), older, asked;

@@ -162,13 +162,11 @@ LogicalResult GpuEmitter::emitDotAsync(tile::DotAsyncOp op) {
     bool fresh = s == 0 && !op.getAccumulator();
     if (s == 0 || (s == 1 && !op.getAccumulator()))
       text += std::string("setp.ne.b32 on, ") + (fresh ? "0" : "1") + ", 0;\n\t";
-    std::string left = "da";
-    if (aInShared)
-      descriptor("a", aAt, alongRows(s, a->second.ring.slabBytes()));
-    else
-      left = registerList(aAt + 4 * s, 4);
+    std::string left = aInShared ? "da" : registerList(aAt + 4 * s, 4);
     for (auto [i, part] : llvm::enumerate(parts)) {
       descriptor("b", bAt + static_cast<int64_t>(i), part.ahead(s));
+      if (aInShared && i == 0)
+        descriptor("a", aAt, alongRows(s, a->second.ring.slabBytes()));
       text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(part.count) +
               "k16.f32." + element + "." + element + " " +
               registerList(part.first / 2, part.count / 2) + ", " + left +
