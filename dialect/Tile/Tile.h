@@ -39,6 +39,9 @@ inline int64_t partRows(int64_t rows, int64_t columns, int64_t blocks) {
   return (columns + 63) / 64 % blocks == 0 ? rows : rows / blocks;
 }
 
+/// Columns that row sums take beside a product: the least that wgmma can add.
+inline constexpr int64_t kSumColumns = 8;
+
 } // namespace attn::tile
 
 #endif // ATTN_DIALECT_TILE_TILE_H

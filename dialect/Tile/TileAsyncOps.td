@@ -162,6 +162,21 @@ def Tile_AllocSlabsOp : Tile_Op<"alloc_slabs", [MemoryEffects<[MemAlloc]>]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+def Tile_FillOnesOp : Tile_Op<"fill_ones", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Every element of 16 rows of slabs becomes 1";
+  let description = [{
+    By the block's threads together, before they have roles. Products see it after the
+    next barrier of the block, `tile.barrier` or the start of `tile.specialize`.
+
+    ```mlir
+    tile.fill_ones %ones : !tile.slabs<1, 16, 64, bf16>
+    ```
+  }];
+  let arguments = (ins Tile_SlabsType:$slabs);
+  let assemblyFormat = "$slabs attr-dict `:` type($slabs)";
+  let hasVerifier = 1;
+}
+
 def Tile_AllocSignalsOp : Tile_Op<"alloc_signals", [MemoryEffects<[MemAlloc, MemWrite]>]> {
   let summary = "Reserves and initialises a ring of memory barriers";
   let results = (outs Tile_SignalsType:$result);
@@ -266,7 +281,7 @@ def Tile_SlabReadOp : Tile_Op<"slab_read", [MemoryEffects<[MemRead]>]> {
 }
 
 def Tile_SlabLoadOp : Tile_Op<"slab_load", [MemoryEffects<[MemRead]>]> {
-  let summary = "64 rows of a stage, in registers in the accumulator layout";
+  let summary = "64 rows of a stage, of it the first columns, in registers in the accumulator layout";
   let arguments = (ins Tile_SlabsType:$slabs, I32:$slot, I32:$row);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$slabs `[` $slot `]` `row` $row attr-dict `:` type($slabs) `->` type($result)";
@@ -277,7 +292,8 @@ def Tile_SlabLoadOp : Tile_Op<"slab_load", [MemoryEffects<[MemRead]>]> {
 // Products in flight
 //===----------------------------------------------------------------------===//
 
-def Tile_DotAsyncOp : Tile_Op<"dot_async", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_DotAsyncOp : Tile_Op<"dot_async", [MemoryEffects<[MemRead, MemWrite]>,
+    AttrSizedOperandSegments]> {
   let summary = "Starts accumulator + a x b and closes a group of products";
   let description = [{
     Without an accumulator the product starts from zero. The result, and `a` when
@@ -285,13 +301,28 @@ def Tile_DotAsyncOp : Tile_Op<"dot_async", [MemoryEffects<[MemRead, MemWrite]>]>
     the result back. `b` is a stage of shared memory, as KxN or, `transposed`,
     as NxK. With `fence` the tensor cores first see what the warp group has
     written to its registers.
+
+    With `ones`, 16 rows of slabs that tile.fill_ones wrote and that were reserved
+    after b's, the result has 8 more columns, each the sum of a's row: b is multiplied
+    as if those columns of ones stood beside it, so the tensor cores add.
+
+    ```mlir
+    %o = tile.dot_async %p, %v onto %before ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x72xf32> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x72xf32>
+    ```
   }];
   let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Optional<Tile_Tile>:$accumulator,
+                       Optional<Tile_SlabsType>:$ones,
                        UnitAttr:$transposed, UnitAttr:$fence);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$a,
+                                 "::mlir::Value":$b, "::mlir::Value":$accumulator,
+                                 "bool":$transposed, "bool":$fence),
+                            [{ build($_builder, $_state, result, a, b, accumulator,
+                                     /*ones=*/::mlir::Value(), transposed, fence); }]>];
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $a `,` $b (`transposed` $transposed^)? (`onto` $accumulator^)? (`fence` $fence^)?
-    attr-dict `:` type($a) `,` type($b) (`,` type($accumulator)^)? `->` type($result)
+    $a `,` $b (`transposed` $transposed^)? (`onto` $accumulator^)? (`ones` $ones^)?
+    (`fence` $fence^)? attr-dict `:` type($a) `,` type($b)
+    (`,` type($accumulator)^)? (`ones` type($ones)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -103,6 +103,9 @@ LogicalResult DotOp::verify() {
   if (a.getDimSize(1) != contracted)
     return emitOpError("sums over ")
            << a.getDimSize(1) << " in a but " << contracted << " in b";
+  if (getSums() && getTransposed())
+    return emitOpError("sums needs b as KxN");
+  columns += getSums() ? kSumColumns : 0;
   if (c.getDimSize(0) != a.getDimSize(0) || c.getDimSize(1) != columns)
     return emitOpError("accumulator must be ")
            << a.getDimSize(0) << "x" << columns;
@@ -112,6 +115,18 @@ LogicalResult DotOp::verify() {
     return emitOpError("operands must hold the same type");
   if (getTf32() && !a.getElementType().isF32())
     return emitOpError("tf32 needs f32 operands");
+  return success();
+}
+
+LogicalResult SplitSumsOp::verify() {
+  RankedTensorType from = tileOf(getValue());
+  int64_t rows = from.getDimSize(0), columns = from.getDimSize(1) - kSumColumns;
+  Type element = from.getElementType();
+  if (columns < kSumColumns || columns % kSumColumns ||
+      getProduct().getType() != RankedTensorType::get({rows, columns}, element) ||
+      getSums().getType() != RankedTensorType::get({rows, 1}, element))
+    return emitOpError("gives all but the last 8 columns, a multiple of 8, and one "
+                       "number a row");
   return success();
 }
 
@@ -344,13 +359,24 @@ LogicalResult SlabLoadOp::verify() {
   if (failed(verifySlabs(*this, slabs)))
     return failure();
   if (tile.getDimSize(0) != 64 || slabs.getRows() % 64 ||
-      tile.getDimSize(1) != slabs.getColumns() ||
+      tile.getDimSize(1) > slabs.getColumns() || tile.getDimSize(1) % 16 ||
       tile.getElementType() != slabs.getElement())
-    return emitOpError("must read 64 of ")
+    return emitOpError("must read 64 rows, in pairs of 8 columns, of ")
            << slabs.getRows() << "x" << slabs.getColumns() << " of "
            << slabs.getElement();
   return success();
 }
+
+/// What tile.dot_async reads as columns of ones: a k-step's rows of one slab.
+static LogicalResult verifyOnes(Operation *op, SlabsType slabs) {
+  if (failed(verifySlabs(op, slabs)))
+    return failure();
+  if (slabs.getStages() == 1 && slabs.getRows() == 16 && slabs.getColumns() == 64)
+    return success();
+  return op->emitOpError("ones are one stage of 16x64");
+}
+
+LogicalResult FillOnesOp::verify() { return verifyOnes(*this, getSlabs().getType()); }
 
 LogicalResult DotAsyncOp::verify() {
   RankedTensorType a = tileOf(getA()), b = tileOf(getB()),
@@ -360,10 +386,19 @@ LogicalResult DotAsyncOp::verify() {
   if (a.getDimSize(0) != 64 || a.getDimSize(1) != contracted || contracted % 16)
     return emitOpError("a must be 64 rows of ")
            << contracted << " columns, a multiple of 16";
-  if (c.getDimSize(0) != 64 || c.getDimSize(1) != columns || columns % 8 ||
+  int64_t given = columns + (getOnes() ? kSumColumns : 0);
+  if (c.getDimSize(0) != 64 || c.getDimSize(1) != given || columns % 8 ||
       columns > 256 || !c.getElementType().isF32())
     return emitOpError("gives 64x")
-           << columns << " of f32, a multiple of 8 and at most 256 columns";
+           << given << " of f32, a multiple of 8 and at most 256 columns";
+  if (getOnes()) {
+    if (getTransposed())
+      return emitOpError("ones stand beside b as KxN");
+    if (failed(verifyOnes(*this, getOnes().getType())))
+      return failure();
+    if (getOnes().getType().getElement() != b.getElementType())
+      return emitOpError("ones must hold the operands' type");
+  }
   if (getAccumulator() && getAccumulator().getType() != c)
     return emitOpError("accumulator must be ") << c;
   if (a.getElementType() != b.getElementType())

@@ -159,14 +159,39 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]
     `a: MxK`, `b: KxN` (or `NxK` with `transposed`), `accumulator: MxNxf32`.
     Operands are f16, bf16 or f32, alike; `tf32` lets f32 operands be rounded to
     tf32 on tensor cores.
+
+    With `sums` the accumulator is `Mx(N+8)xf32`: to each of the last 8 columns is
+    added the sum of a's row, as if b had 8 more columns of ones. Of warp groups only
+    (tile.dot_async ... ones); tile.split_sums takes the two apart.
+
+    ```mlir
+    %o = tile.dot %p, %v, %before sums : tensor<64x128xbf16>, tensor<128x64xbf16>, tensor<64x72xf32>
+    ```
   }];
   let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$accumulator,
-                       UnitAttr:$transposed, UnitAttr:$tf32);
+                       UnitAttr:$transposed, UnitAttr:$tf32, UnitAttr:$sums);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $a `,` $b (`transposed` $transposed^)? `,` $accumulator (`tf32` $tf32^)?
-    attr-dict `:` type($a) `,` type($b) `,` type($accumulator)
+    (`sums` $sums^)? attr-dict `:` type($a) `,` type($b) `,` type($accumulator)
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_SplitSumsOp : Tile_Op<"split_sums", [Pure]> {
+  let summary = "A product with row sums, taken apart";
+  let description = [{
+    `Rx(C+8) -> RxC, Rx1`: the product, and one of the last 8 columns, which must be
+    alike (tile.dot ... sums). Each lane of a row holds the sum, so nothing is
+    exchanged.
+
+    ```mlir
+    %o, %l = tile.split_sums %c : tensor<64x72xf32> -> tensor<64x64xf32>, tensor<64x1xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$value);
+  let results = (outs Tile_Tile:$product, Tile_Tile:$sums);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($product) `,` type($sums)";
   let hasVerifier = 1;
 }
 

@@ -11,6 +11,17 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::protocol;
 
+/// Whether a wait ends the product `dot` of its block: at most as many groups may stay
+/// in flight as were closed in between.
+static bool ends(tile::DotWaitOp wait, tile::DotAsyncOp dot) {
+  if (wait.getValue() != dot.getResult() || wait->getBlock() != dot->getBlock())
+    return false;
+  int64_t between = 0;
+  for (Operation *op = dot->getNextNode(); op && op != wait; op = op->getNextNode())
+    between += isa<tile::DotAsyncOp>(op);
+  return static_cast<int64_t>(wait.getPending()) <= between;
+}
+
 /// Operands in registers belong to the product until a wait holds them: between
 /// the two nothing else may come that ends the loop's turn. Static: each product
 /// with an operand in registers has a later wait of its block that names it.
@@ -21,11 +32,37 @@ static std::string checkHeldOperands(func::FuncOp program) {
       return;
     for (Operation *user : dot.getA().getUsers())
       if (auto wait = dyn_cast<tile::DotWaitOp>(user))
-        if (wait.getValue() == dot.getResult() && wait->getBlock() == dot->getBlock() &&
-            llvm::is_contained(wait.getHolding(), dot.getA()) && wait.getPending() == 0)
+        if (ends(wait, dot) && llvm::is_contained(wait.getHolding(), dot.getA()))
           return;
     llvm::raw_string_ostream(wrong)
         << "operands in registers are not held until the product's wait: "
+        << dot->getName() << " at " << dot.getLoc();
+  });
+  return wrong;
+}
+
+/// Ones are written by all threads together, and products read them only behind a
+/// barrier: the roles begin with one. Static: both are at the top of the program.
+static std::string checkOnes(func::FuncOp program, tile::SpecializeOp roles) {
+  std::string wrong;
+  Block &top = program.getBody().front();
+  auto barriersBehind = [&](Operation *fill, Operation *reader) {
+    for (Operation *op = fill->getNextNode(); op; op = op->getNextNode())
+      if (op == roles ? roles->isAncestor(reader)
+                      : isa<tile::BarrierOp>(op) && op != reader &&
+                            op->isBeforeInBlock(top.findAncestorOpInBlock(*reader)))
+        return true;
+    return false;
+  };
+  program.walk([&](tile::DotAsyncOp dot) {
+    if (!dot.getOnes() || !wrong.empty())
+      return;
+    for (Operation *user : dot.getOnes().getUsers())
+      if (isa<tile::FillOnesOp>(user) && user->getBlock() == &top &&
+          barriersBehind(user, dot))
+        return;
+    llvm::raw_string_ostream(wrong)
+        << "a product reads ones before they are written and a barrier has passed: "
         << dot->getName() << " at " << dot.getLoc();
   });
   return wrong;
@@ -150,6 +187,8 @@ FailureOr<std::string> attn::checkProtocol(func::FuncOp program,
   if (!signalled)
     return std::string();
   std::string held = checkHeldOperands(program);
+  if (held.empty())
+    held = checkOnes(program, roles);
   if (!held.empty())
     return held;
 

@@ -33,6 +33,13 @@ struct Problem {
   bool f32 = false;       ///< Operands are f32.
   int64_t work = 0;       ///< Operations of the score functions, an element.
   int64_t special = 0;    ///< Those of them on the special-function unit.
+  /// Flash: rows are divided by their sums.
+  bool softmax = false;
+  /// Flash: a log-sum-exp is a result, of sums that the value product does not give.
+  bool lse = false;
+  /// Flash: a result keeps more bits than rounded probabilities, whose sum must then
+  /// divide (OnlineSoftmax.h).
+  bool wide = false;
   /// Flash: scores are so small by themselves that no maximum is needed.
   bool bounded = false;
   /// Every operand is 16 bits wide and has its summed (or output) axis innermost,
@@ -92,10 +99,14 @@ struct Schedule {
                       ///< with the value product of the block before.
   int64_t queries = 1; ///< Wgmma: stages of queries; with 2 the next tile's are
                        ///< there before every group is done with these.
+  int64_t held = 0;    ///< Wgmma, Flash: 1: a tile's queries stay in registers, and
+                       ///< their stage is free at once.
   int64_t cluster = 1; ///< Wgmma, Flash: blocks that share each tile of keys and
                        ///< values that they load, 1 or 2 (tiles a grid apart only).
   int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
                           ///< many the special-function unit is spared.
+  int64_t sums = 0;   ///< Wgmma, Flash: 1: the value product gives the row sums, of a
+                      ///< column block of ones.
   int64_t tanh = 0;   ///< Wgmma, Flash: 1: the tanh of small scores by multiplications.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
@@ -105,9 +116,9 @@ struct Schedule {
            vector == o.vector && stages == o.stages &&
            groups == o.groups && vote == o.vote && turns == o.turns &&
            persistent == o.persistent && producer == o.producer &&
-           rotate == o.rotate && queries == o.queries &&
-           cluster == o.cluster && polynomial == o.polynomial && tanh == o.tanh &&
-           staged == o.staged;
+           rotate == o.rotate && queries == o.queries && held == o.held &&
+           cluster == o.cluster && polynomial == o.polynomial && sums == o.sums &&
+           tanh == o.tanh && staged == o.staged;
   }
 };
 

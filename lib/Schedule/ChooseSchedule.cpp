@@ -3,6 +3,7 @@
 #include "lib/Analysis/MaskRange.h"
 #include "lib/Schedule/Choose.h"
 #include "lib/Schedule/EvenGrowth.h"
+#include "lib/Schedule/FlashParts.h"
 #include "lib/Schedule/MatmulAxes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/Predict.h"
@@ -204,6 +205,14 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
     }
     if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op)) {
       result = softmax.getResult();
+      problem.softmax = true;
+      problem.lse = softmax.getLse() && !softmax.getLse().use_empty();
+      SmallVector<std::string> axes = axesOf(result);
+      problem.wide =
+          !axes.empty() &&
+          outlivesRounding(kernel, axes.back(),
+                           cast<RankedTensorType>(softmax.getValues().getType())
+                               .getElementType());
       problem.bounded = fixedReference(softmax).has_value();
     }
   }

@@ -4,6 +4,7 @@
 
 #include "lib/Schedule/FrozenMaximum.h"
 #include "lib/Schedule/KeyBlocks.h"
+#include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/LowerMask.h"
 #include "lib/Schedule/ScoreRange.h"
 
@@ -107,6 +108,11 @@ void KeyConsumer::reserve(bool queryAgain) {
   querySlabs = slabs(loop.query, queries, 64 * groups);
   keySlabs = slabs(loop.key, stages, keyType.getDimSize(0));
   valueSlabs = slabs(loop.value, stages, keyType.getDimSize(0));
+  if (loop.values.getSums()) {
+    ones = tile::AllocSlabsOp::create(
+        b, loc, tile::SlabsType::get(b.getContext(), 1, 16, 64, keyType.getElementType()));
+    tile::FillOnesOp::create(b, loc, ones);
+  }
   queryFull = signals(queries, 1);
   if (queryAgain)
     queryEmpty = signals(queries, 4 * groups);
@@ -119,10 +125,20 @@ void KeyConsumer::reserve(bool queryAgain) {
                         signals(stages, 1), signals(stages, 4 * groups)});
 }
 
+void KeyConsumer::takeQueries(Ring query) {
+  tile::SignalWaitOp::create(b, loc, queryFull, query.slot, query.phase);
+  if (!program->hasAttr(kHeldQueries))
+    return;
+  held = tile::SlabLoadOp::create(b, loc, loop.query.getType(), querySlabs, query.slot,
+                                  firstRow());
+  if (queryEmpty)
+    tile::SignalArriveOp::create(b, loc, queryEmpty, query.slot, Value());
+}
+
 /// The keys' stage is free; after a group's lowest block the queries are, too.
 void KeyConsumer::scoresDone(State &state, Value keyStart) {
   tile::SignalArriveOp::create(b, loc, keyEmpty, state.key.slot, Value());
-  if (queryEmpty) {
+  if (queryEmpty && !held) {
     Value lowest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                          keyStart, loop.op.getLeftBegin());
     tile::SignalArriveOp::create(b, loc, queryEmpty, state.query.slot, lowest);
@@ -137,7 +153,7 @@ Value KeyConsumer::issueValues(const State &state, bool fence) {
   Value value = tile::SlabReadOp::create(b, loc, loop.value.getType(), valueSlabs,
                                          state.value.slot, c32(0));
   return tile::DotAsyncOp::create(b, loc, state.accumulator.getType(),
-                                  state.probability, value, state.accumulator,
+                                  state.probability, value, state.accumulator, ones,
                                   /*transposed=*/false, fence);
 }
 
@@ -156,13 +172,20 @@ Value KeyConsumer::firstRow() {
 }
 
 Value KeyConsumer::issueScores(const State &state) {
-  Value query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
-                                         state.query.slot, firstRow());
+  Value query = held;
+  if (!query)
+    query = tile::SlabReadOp::create(b, loc, loop.query.getType(), querySlabs,
+                                     state.query.slot, firstRow());
   Value key = tile::SlabReadOp::create(b, loc, loop.key.getType(), keySlabs,
                                        state.key.slot, c32(0));
   return tile::DotAsyncOp::create(b, loc, loop.scores.getType(), query, key,
                                   /*accumulator=*/Value(), /*transposed=*/true,
                                   /*fence=*/true);
+}
+
+Value KeyConsumer::waitForScores(Value scores, int64_t pending) {
+  return tile::DotWaitOp::create(b, loc, scores.getType(), scores,
+                                 held ? ValueRange(held) : ValueRange(), pending);
 }
 
 void KeyConsumer::cloneSlice(ValueRange values, IRMapping &map) {
@@ -246,10 +269,13 @@ void KeyConsumer::first(State &state, Value keyStart) {
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
   takeAhead(state, keyStart, /*issued=*/true, ahead);
-  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
+  scores = waitForScores(scores, /*pending=*/0);
   scoresDone(state, keyStart);
   Softmaxed done = softmax(state, keyStart, scores, ahead, std::nullopt,
                            /*started=*/false);
+  // Zeros stay zeros; sums that begin with a sink are against its maximum.
+  if (!matchPattern(state.accumulator, m_AnyZeroFloat()))
+    rescale(state, done);
   state.sums = done.sums;
   state.probability = rounded(done.probability);
 }
@@ -267,7 +293,7 @@ void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
   if (turns == 1)
     tile::TurnPassOp::create(b, loc, groups);
   takeAhead(state, keyStart, /*issued=*/true, ahead);
-  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 1);
+  scores = waitForScores(scores, /*pending=*/1);
   if (turns == 2)
     tile::TurnPassOp::create(b, loc, groups);
   scoresDone(state, keyStart);
@@ -285,7 +311,7 @@ void KeyConsumer::plainStep(State &state, Value keyStart, Live live) {
   takeAhead(state, keyStart, /*issued=*/false, ahead);
   tile::SignalWaitOp::create(b, loc, keyFull, state.key.slot, state.key.phase);
   Value scores = issueScores(state);
-  scores = tile::DotWaitOp::create(b, loc, scores.getType(), scores, ValueRange(), 0);
+  scores = waitForScores(scores, /*pending=*/0);
   scoresDone(state, keyStart);
   Softmaxed done = softmax(state, keyStart, scores, ahead, live,
                            /*started=*/live.has_value());
@@ -358,11 +384,27 @@ void KeyConsumer::freezingSteps(State &state, Value begin, Value count) {
   if (Value rises = offsetRises(begin, count))
     again = arith::OrIOp::create(b, loc, again, rises);
   Value kept = arith::SelectOp::create(b, loc, again, c32(0), count);
-  Value &sum = state.sums[1]; // Behind the maximum.
-  sum = spoilUnset(b, loc, sum, state.sums[0], kept);
+  Value maximum = state.sums[0];
+  if (ones)
+    state.accumulator = spoilUnsetProduct(b, loc, state.accumulator, maximum, kept);
+  else
+    state.sums[1] = spoilUnset(b, loc, state.sums[1], maximum, kept);
   steps(state, begin, kept, tile::SoftmaxForm::Keep, /*rotate=*/true);
   steps(state, begin, sub(count, kept), tile::SoftmaxForm::Running,
         /*rotate=*/true);
+}
+
+Value KeyConsumer::failsCheck(const State &state) {
+  if (!ones)
+    return leftRange(b, loc, state.sums[1], state.accumulator);
+  auto all = cast<RankedTensorType>(state.accumulator.getType());
+  auto typeOf = [&](int64_t columns) {
+    return RankedTensorType::get({all.getDimSize(0), columns}, all.getElementType());
+  };
+  auto apart = tile::SplitSumsOp::create(
+      b, loc, typeOf(all.getDimSize(1) - tile::kSumColumns), typeOf(1),
+      state.accumulator);
+  return leftRange(b, loc, apart.getSums(), apart.getProduct());
 }
 
 void KeyConsumer::rotated(State &state, Value total) {

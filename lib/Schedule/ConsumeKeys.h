@@ -85,6 +85,8 @@ public:
   }
 
   mlir::Value querySlabs, keySlabs, valueSlabs;
+  mlir::Value held; ///< The queries, where they stay in registers for a tile.
+  mlir::Value ones; ///< Slabs of ones where the value product gives the row sums.
   mlir::Value queryFull, queryEmpty, keyFull, keyEmpty, valueFull, valueEmpty;
   llvm::SmallVector<CapturedStages> captured;
 
@@ -108,6 +110,12 @@ public:
   /// Reserves stages and signals at the start of the program; `queryAgain`: the
   /// queries' stage is filled more than once.
   void reserve(bool queryAgain);
+
+  /// Waits for the tile's queries. Where they are held, takes them to registers; their
+  /// stage is then free.
+  void takeQueries(Ring query);
+  /// What a frozen maximum is checked by (i1): the end of the tile's sums and values.
+  mlir::Value failsCheck(const State &state);
 
   /// How captured tensors are read where the steps are written.
   enum class Captured {
@@ -154,6 +162,7 @@ private:
   /// This group's first row within the block's, i32.
   mlir::Value firstRow();
   mlir::Value issueScores(const State &state);
+  mlir::Value waitForScores(mlir::Value scores, int64_t pending);
   void scoresDone(State &state, mlir::Value keyStart);
   mlir::Value issueValues(const State &state, bool fence);
   mlir::Value valuesDone(State &state, mlir::Value accumulator);

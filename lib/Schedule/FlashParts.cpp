@@ -47,6 +47,15 @@ FailureOr<FlashParts> attn::findFlashParts(const KernelContext &kernel) {
   return parts;
 }
 
+bool attn::outlivesRounding(KernelOp kernel, StringRef out, Type weight) {
+  auto bits = [](Type type) { return cast<FloatType>(type).getFPMantissaWidth(); };
+  return llvm::any_of(kernel.getResults(), [&](Value result) {
+    Type element = cast<ShapedType>(result.getType()).getElementType();
+    return llvm::is_contained(axesOf(result), out) && isa<FloatType>(element) &&
+           bits(element) > bits(weight);
+  });
+}
+
 SmallVector<ScoreMask> attn::collectMasks(const KernelContext &kernel,
                                          const FlashParts &parts) {
   return collectMasks(kernel.kernel,

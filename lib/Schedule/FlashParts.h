@@ -24,6 +24,10 @@ mlir::FailureOr<FlashParts> findFlashParts(const KernelContext &kernel);
 llvm::SmallVector<ScoreMask> collectMasks(const KernelContext &kernel,
                                           const FlashParts &parts);
 
+/// Whether a result with the value product's axis `out` keeps more bits than
+/// probabilities that were rounded to `weight`.
+bool outlivesRounding(KernelOp kernel, llvm::StringRef out, mlir::Type weight);
+
 } // namespace attn
 
 #endif // ATTN_LIB_SCHEDULE_FLASHPARTS_H

@@ -15,7 +15,8 @@
 //                 probability is 1, so what vanishes beside it may vanish.
 //   no m          no key of the row was alive before the full blocks. Against the
 //                 shift 0 its probabilities may all vanish, and masked blocks that
-//                 come later would forget them. Its sum is made NaN beforehand.
+//                 come later would forget them. Its sum is made NaN beforehand, with
+//                 the whole accumulator where that holds the sums.
 //
 // NaN in the data fails the test and is NaN again when the tile is done again.
 //
@@ -32,8 +33,14 @@ namespace attn {
 mlir::Value spoilUnset(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum,
                        mlir::Value maximum, mlir::Value kept);
 
-/// Whether some row of the warp fails the test (i1), from the folded sum and the
-/// accumulator at the end of a tile.
+/// The same for an accumulator that holds the sums (tile.dot ... sums); a branch,
+/// since no such row is the rule.
+mlir::Value spoilUnsetProduct(mlir::OpBuilder &b, mlir::Location loc,
+                              mlir::Value accumulator, mlir::Value maximum,
+                              mlir::Value kept);
+
+/// Whether some row of the warp fails the test (i1), from the sum, folded or one a
+/// row, and the accumulator at the end of a tile.
 mlir::Value leftRange(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum,
                       mlir::Value accumulator);
 

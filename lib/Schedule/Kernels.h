@@ -57,6 +57,9 @@ llvm::SmallVector<std::string> axesOf(mlir::Value tensor);
 /// Attribute of a program whose tanh of small arguments is a polynomial.
 inline constexpr llvm::StringLiteral kShortTanh = "tile.tanh";
 
+/// Attribute of a program of warp groups that keep their queries in registers.
+inline constexpr llvm::StringLiteral kHeldQueries = "tile.held_queries";
+
 /// Sets `tile.layout`, `tile.stages` and what a schedule of warp groups says.
 void setAccumulatorLayout(ProgramBuilder &p, const Schedule &schedule);
 /// Moves the program's place along `rowAxis` to its warp group's rows, `rows`

@@ -25,17 +25,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// Whether a result of the value product keeps more bits than probabilities that
-/// were rounded to `weight`.
-static bool outlivesRounding(KernelOp op, const FlashParts &parts, Type weight) {
-  auto bits = [](Type type) { return cast<FloatType>(type).getFPMantissaWidth(); };
-  return llvm::any_of(op.getResults(), [&](Value result) {
-    Type element = cast<ShapedType>(result.getType()).getElementType();
-    return llvm::is_contained(axesOf(result), parts.out) &&
-           isa<FloatType>(element) && bits(element) > bits(weight);
-  });
-}
-
 /// Takes a positive constant factor off scores that nothing uses yet but masks:
 /// masking commutes with it, and the softmax has it in its exponent. Gives the
 /// factor.
@@ -192,7 +181,9 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   }
 
   // What is carried.
-  auto outType = RankedTensorType::get({s.rows, s.outColumns}, f32);
+  const bool sums = s.sums != 0;
+  int64_t accumulated = s.outColumns + (sums ? tile::kSumColumns : 0);
+  auto outType = RankedTensorType::get({s.rows, accumulated}, f32);
   SmallVector<Value> inits{arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
   OnlineSoftmax online(p);
@@ -200,8 +191,11 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   if (grouped && parts.softmax)
     online.fixed = fixedReference(parts.softmax);
   if (parts.softmax) {
-    if (outlivesRounding(op, parts, value.element))
+    bool exponents = parts.softmax.getLse() && !parts.softmax.getLse().use_empty();
+    // The product's sums are of rounded probabilities.
+    if (!sums && outlivesRounding(op, parts.out, value.element))
       online.weight = value.element;
+    online.summed = !sums || exponents;
     FailureOr<Value> sink = Value();
     if (parts.softmax.getSink()) {
       sink = outer.evaluate(parts.softmax.getSink());
@@ -210,8 +204,10 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     }
     OnlineSoftmax::State start =
         grouped ? online.startFolded(*sink) : online.start(*sink);
-    if (online.weight && parts.softmax.getLse() && !parts.softmax.getLse().use_empty())
+    if (online.weight && exponents)
       start.weights = start.sum;
+    if (sums)
+      inits[0] = online.startProduct(*sink, s.outColumns);
     inits.append(start.flat());
   }
 
@@ -317,7 +313,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
               : tile::LoadOp::create(p.b, loc, valueType, valueView, n0, outStart);
   accumulator =
       tile::DotOp::create(p.b, loc, outType, probability, valueTile, accumulator,
-                          /*transposed=*/false, tf32);
+                          /*transposed=*/false, tf32, sums);
   next.insert(next.begin(), accumulator);
   tile::YieldOp::create(p.b, loc, next);
   p.b.setInsertionPointAfter(loop);
@@ -335,9 +331,17 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     auto end = OnlineSoftmax::State::from(loop.getResults().drop_front());
     if (grouped)
       end = online.reduceSum(end);
+    Value divisor = end.divisor();
+    if (sums) {
+      auto apart = tile::SplitSumsOp::create(
+          p.b, loc, RankedTensorType::get({s.rows, s.outColumns}, f32),
+          RankedTensorType::get({s.rows, 1}, f32), output);
+      output = apart.getProduct();
+      divisor = apart.getSums();
+    }
     output = arith::MulFOp::create(
         p.b, loc, output,
-        p.expand(online.inverse(end.divisor()), s.rows, s.outColumns));
+        p.expand(online.inverse(divisor), s.rows, s.outColumns));
     after.define(parts.softmax.getResult(), output);
     if (parts.softmax.getLse())
       after.define(parts.softmax.getLse(), online.logSumExp(end));

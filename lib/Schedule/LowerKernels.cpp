@@ -54,6 +54,8 @@ void attn::setAccumulatorLayout(ProgramBuilder &p, const Schedule &s) {
       p.program->setAttr(tile::kClusterAttr, p.b.getI64IntegerAttr(s.cluster));
     if (s.queries > 1)
       p.program->setAttr("tile.queries", p.b.getI64IntegerAttr(s.queries));
+    if (s.held)
+      p.program->setAttr(kHeldQueries, p.b.getUnitAttr());
     if (!s.producer) {
       p.program->setAttr("tile.producer", p.b.getI64IntegerAttr(0));
       p.program->setAttr("tile.rotate", p.b.getI64IntegerAttr(s.rotate));

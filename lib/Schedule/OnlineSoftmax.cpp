@@ -106,6 +106,10 @@ OnlineSoftmax::Step OnlineSoftmax::step(State state, Value scores) {
 OnlineSoftmax::State OnlineSoftmax::startFolded(Value sink) {
   Location loc = p.program.getLoc();
   State state = start(sink);
+  if (!summed) {
+    state.sum = nullptr;
+    return state;
+  }
   auto type = RankedTensorType::get({p.rows, 8}, p.b.getF32Type());
   Value nothing = arith::ConstantOp::create(
       p.b, loc, DenseElementsAttr::get(type, p.b.getF32FloatAttr(0)));
@@ -120,6 +124,22 @@ OnlineSoftmax::State OnlineSoftmax::startFolded(Value sink) {
   state.sum = arith::SelectOp::create(p.b, loc, p.expand(first, p.rows, 8),
                                       p.expand(state.sum, p.rows, 8), nothing);
   return state;
+}
+
+Value OnlineSoftmax::startProduct(Value sink, int64_t columns) {
+  Location loc = p.program.getLoc();
+  int64_t all = columns + tile::kSumColumns;
+  auto type = RankedTensorType::get({p.rows, all}, p.b.getF32Type());
+  Value nothing = arith::ConstantOp::create(
+      p.b, loc, DenseElementsAttr::get(type, p.b.getF32FloatAttr(0)));
+  if (!sink)
+    return nothing;
+  Value column = tile::IndexOp::create(
+      p.b, loc, RankedTensorType::get({1, all}, p.b.getI32Type()), p.constant(0));
+  Value isSum = arith::CmpIOp::create(p.b, loc, arith::CmpIPredicate::sge, column,
+                                      p.intLike(column, columns));
+  return arith::SelectOp::create(p.b, loc, p.expand(isSum, p.rows, all),
+                                 p.expand(start(sink).sum, p.rows, all), nothing);
 }
 
 /// The scores, but of large rows their distance from the largest, whose shift is 0.
@@ -210,7 +230,8 @@ OnlineSoftmax::State OnlineSoftmax::reduceSum(State state) {
     return tile::ReduceOp::create(p.b, p.program.getLoc(), state.maximum.getType(),
                                   tile::ReduceKind::Add, sum);
   };
-  state.sum = reduce(state.sum);
+  if (state.sum)
+    state.sum = reduce(state.sum);
   if (state.weights)
     state.weights = reduce(state.weights);
   return state;
@@ -243,6 +264,8 @@ Value OnlineSoftmax::roundedToWeight(Value probability) {
 void OnlineSoftmax::addWeights(
     State state, Value probability,
     llvm::function_ref<Value(Value sum, Value probabilities)> add, State &next) {
+  if (!state.sum)
+    return;
   Value weights = roundedToWeight(probability);
   next.sum = add(state.sum, state.weights ? probability : weights);
   if (state.weights)
@@ -250,14 +273,16 @@ void OnlineSoftmax::addWeights(
 }
 
 SmallVector<Value> OnlineSoftmax::State::flat() const {
-  SmallVector<Value> all{maximum, sum};
-  if (weights)
-    all.push_back(weights);
+  SmallVector<Value> all{maximum};
+  for (Value value : {sum, weights})
+    if (value)
+      all.push_back(value);
   return all;
 }
 
 OnlineSoftmax::State OnlineSoftmax::State::from(ValueRange flat) {
-  return {flat[0], flat[1], flat.size() > 2 ? flat[2] : Value()};
+  return {flat[0], flat.size() > 1 ? flat[1] : Value(),
+          flat.size() > 2 ? flat[2] : Value()};
 }
 
 Value OnlineSoftmax::inverse(Value sum) {

@@ -10,7 +10,8 @@
 // Not where p is rounded to 16 bits for the value product: the largest p is then
 // not exactly 1, and even a row of one key would be off by that rounding. Results
 // of as few bits hide it; for wider ones (`weight`) the sum that divides is of the
-// rounded probabilities, which a row's result is then a true average by.
+// rounded probabilities, which a row's result is then a true average by. So it always
+// is where the value product adds it up (`sums` of a schedule).
 //
 // A row without a live key has maximum minus infinity and sum 0; its shift is 0
 // so that 2^(-inf - 0) = 0 and no NaN arises (C2, C3). Rows of very large scores
@@ -33,7 +34,7 @@ class OnlineSoftmax {
 public:
   struct State {
     mlir::Value maximum; ///< rows x 1 f32
-    mlir::Value sum;     ///< rows x 1 f32
+    mlir::Value sum;     ///< rows x 1 f32; null where nothing needs it (`summed`).
     /// rows x 1 f32: the sum of rounded probabilities, kept beside that of unrounded
     /// ones, which a log-sum-exp is made of; null where `sum` divides as well.
     mlir::Value weights;
@@ -69,6 +70,10 @@ public:
   /// above.
   mlir::Type weight;
 
+  /// Whether sums are kept. Not where the value product gives the one that divides
+  /// (tile.dot ... sums) and no log-sum-exp is asked for.
+  bool summed = true;
+
   /// Before any key. `sink` (scalar or row value, natural units, or null) is a
   /// logit that takes part in the sum and has no value.
   State start(mlir::Value sink);
@@ -78,6 +83,9 @@ public:
   /// moved by tile.running_max. Used where lanes should not wait for each other
   /// in every block.
   State startFolded(mlir::Value sink);
+  /// What a product of `columns` columns with row sums starts from: zeros, and what
+  /// a sink adds to the sums.
+  mlir::Value startProduct(mlir::Value sink, int64_t columns);
   struct FoldedStep {
     State next;
     mlir::Value probability;

@@ -18,9 +18,12 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
     return fmt::format("{} groups; a block has 1 to 4 consumer warp groups",
                        s.groups);
   if (s.turns > 2 || s.persistent > 2 || s.vote > 2 || s.rotate > 1 || s.queries > 2 ||
-      s.tanh > 1)
-    return "turns, persistent and vote are 0 to 2, rotate and tanh 0 or 1, queries 1 "
-           "or 2";
+      s.tanh > 1 || s.sums > 1 || s.held > 1)
+    return "turns, persistent and vote are 0 to 2, rotate, held, sums and tanh 0 or 1, "
+           "queries 1 or 2";
+  if (s.sums && !problem.softmax)
+    return "sums=1 (row sums from the value product): this kernel has no softmax, so "
+           "no row is divided by its sum; use sums=0";
   if (s.polynomial > 8)
     return "polynomial is how many of 8 pairs of probabilities, 0 to 8";
   if (s.vote == 2 && s.polynomial > 0)
@@ -78,10 +81,10 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
     return checkGroups(problem, s, sharedPerBlock);
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
-      s.queries != chosen.queries || s.cluster != chosen.cluster ||
-      s.polynomial != chosen.polynomial || s.tanh != chosen.tanh)
-    return "groups, turns, vote, persistent, rotate, queries, cluster, polynomial and tanh "
-           "are for warp groups, which levels pipelined and specialized of --target=sm_90a "
+      s.queries != chosen.queries || s.held != chosen.held || s.cluster != chosen.cluster ||
+      s.polynomial != chosen.polynomial || s.sums != chosen.sums || s.tanh != chosen.tanh)
+    return "groups, turns, vote, persistent, rotate, queries, held, cluster, polynomial, sums "
+           "and tanh are for warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
   if (s.rows > 1024)
     return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
@@ -106,8 +109,10 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"producer", &Schedule::producer, 0, false},
       {"rotate", &Schedule::rotate, 0, true},
       {"queries", &Schedule::queries, 1, true},
+      {"held", &Schedule::held, 0, true},
       {"cluster", &Schedule::cluster, 1, true},
       {"polynomial", &Schedule::polynomial, 0, true},
+      {"sums", &Schedule::sums, 0, true},
       {"tanh", &Schedule::tanh, 0, true},
       {"staged", &Schedule::staged, 0, false}};
   return fields;

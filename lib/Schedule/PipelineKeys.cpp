@@ -119,7 +119,7 @@ void Pipeliner::run(bool rotate) {
   state.query = state.key = state.value = {zero, zero};
   state.accumulator = keys.getInits()[0];
   state.sums.assign(keys.getInits().begin() + 1, keys.getInits().end());
-  tile::SignalWaitOp::create(b, loc, queryFull, zero, zero);
+  takeQueries(state.query);
   if (rotate)
     rotated(state, total);
   else

@@ -4,6 +4,7 @@
 #include "lib/Schedule/Predict.h"
 
 #include "dialect/Attn/Attn.h"
+#include "dialect/Tile/Tile.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
@@ -119,6 +120,8 @@ ArrayAttr attn::predict(const KernelContext &context, KernelKind kind,
       SmallVector<std::string> axes = axesOf(softmax.getScores());
       terms.add("tensorFlops", 2, joined(axes, axesOf(softmax.getResult())),
                 live);
+      if (context.schedule.sums) // Columns of ones, multiplied like values.
+        terms.add("tensorFlops", 2 * tile::kSumColumns, axes, live);
       terms.add("scalarFlops", 5, axes, live); // max, fma (2), sum, round
       terms.add("exponentials", 1, axes, live);
     } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {

@@ -27,6 +27,9 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("f32", problem.f32),
                               entry("work", problem.work),
                               entry("special", problem.special),
+                              entry("softmax", problem.softmax),
+                              entry("lse", problem.lse),
+                              entry("wide", problem.wide),
                               entry("bounded", problem.bounded),
                               entry("boxes", problem.boxes),
                               entry("captured", problem.captured),
@@ -57,7 +60,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.cluster <= 2 && schedule.polynomial >= 0 &&
                   schedule.polynomial <= 8;
   for (int64_t flag :
-       {schedule.producer, schedule.rotate, schedule.staged, schedule.tanh})
+       {schedule.producer, schedule.rotate, schedule.staged, schedule.held,
+        schedule.sums, schedule.tanh})
     positive &= flag == 0 || flag == 1;
   if (!positive)
     return kernel.emitError("schedule is out of range: 1 to 32 warps, 1 to 8 "
@@ -82,8 +86,12 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += ", queries ahead";
     if (s.cluster > 1)
       text += fmt::format(", cluster {}", s.cluster);
+    if (s.held)
+      text += ", queries held";
     if (s.polynomial)
       text += fmt::format(", polynomial {}", s.polynomial);
+    if (s.sums)
+      text += ", sums by product";
     if (s.tanh)
       text += ", short tanh";
     if (!s.producer)

@@ -16,12 +16,13 @@ static int64_t registersOf(const Schedule &s) {
   return (s.producer ? producer : none)[s.groups - 1];
 }
 
-/// Result, scores and probabilities of a thread, one accumulator fragment of 16
+/// Result, scores, probabilities and held queries of a thread, one accumulator fragment of 16
 /// rows a warp; 32 more hold sums, positions and addresses (3 x 64 x 80 at head
 /// dimension 128 fits 160, 4 x 64 x 64 at 64 fits 112).
-static int64_t registersNeeded(const Schedule &s) {
+static int64_t registersNeeded(const Schedule &s, int64_t contracted) {
   int64_t fragments = std::max<int64_t>(1, s.rows / (16 * s.warps));
-  return fragments * (s.outColumns / 2 + s.columns / 2 + s.columns / 4) + 32;
+  int64_t queries = s.held ? contracted / 4 : 0;
+  return fragments * (s.outColumns / 2 + s.columns / 2 + s.columns / 4 + queries) + 32;
 }
 
 std::string attn::spellOverrides(const Schedule &s, Unit unit) {
@@ -37,6 +38,10 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
                     (s.queries > 1 ? ",queries=2" : "") +
                     (s.cluster > 1 ? fmt::format(",cluster={}", s.cluster) : "")
               : fmt::format(",rotate={}", s.rotate);
+  if (s.held)
+    text += ",held=1";
+  if (s.sums)
+    text += ",sums=1";
   if (s.polynomial)
     text += fmt::format(",polynomial={}", s.polynomial);
   return s.tanh ? text + ",tanh=1" : text;
@@ -59,6 +64,14 @@ struct Collector {
     if (s == chosen || !fitsShared(s))
       return;
     std::string text = spellOverrides(s, target.unit);
+    // What the choice has and this one has not is said as well.
+    if (s.groups > 0)
+      for (const ScheduleField &field : scheduleFields())
+        if (field.overridable && s.*field.member == Schedule().*field.member &&
+            chosen.*field.member != s.*field.member &&
+            text.find("," + field.name + "=") == std::string::npos &&
+            text.find(field.name + "=") != 0)
+          text += fmt::format(",{}={}", field.name, s.*field.member);
     if (std::find(list.begin(), list.end(), text) == list.end())
       list.push_back(std::move(text));
   }
@@ -93,6 +106,12 @@ static void searchGroups(Collector &c) {
     change(&Schedule::vote, {2});
   change(&Schedule::stages, {2, 3, 4});
   change(&Schedule::polynomial, {0, 2, 4, 8});
+  Schedule holding = base;
+  holding.held = 1;
+  if (registersNeeded(holding, c.problem.contracted) <= registersOf(base))
+    change(&Schedule::held, {0, 1});
+  if (c.problem.softmax && (c.problem.wide || !c.problem.lse))
+    change(&Schedule::sums, {0, 1});
   if (c.problem.special)
     change(&Schedule::tanh, {0, 1});
   if (base.producer) {
@@ -116,7 +135,7 @@ static void searchGroups(Collector &c) {
     std::vector<int64_t> widths;
     for (int64_t columns = 48; columns <= 192; columns += 16) {
       s.columns = columns;
-      if (registersNeeded(s) <= registersOf(s) &&
+      if (registersNeeded(s, c.problem.contracted) <= registersOf(s) &&
           (c.problem.captured == 0 || columns % 64 == 0))
         widths.push_back(columns);
     }
@@ -147,7 +166,7 @@ static void searchMmaSync(Collector &c) {
           s.warps = warps;
           s.stages = stages;
           // Level flash has one stage; where copies run ahead there are more.
-          if (rows % (16 * warps) == 0 && registersNeeded(s) <= 255 &&
+          if (rows % (16 * warps) == 0 && registersNeeded(s, c.problem.contracted) <= 255 &&
               (stages > 1) == c.target.pipelined)
             c.add(s);
         }
@@ -191,6 +210,9 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.f32 = numberOf(numbers, "f32", 0) != 0;
   p.work = numberOf(numbers, "work", 0);
   p.special = numberOf(numbers, "special", 0);
+  p.softmax = numberOf(numbers, "softmax", 0) != 0;
+  p.lse = numberOf(numbers, "lse", 0) != 0;
+  p.wide = numberOf(numbers, "wide", 0) != 0;
   p.bounded = numberOf(numbers, "bounded", 0) != 0;
   p.boxes = numberOf(numbers, "boxes", 0) != 0;
   p.uneven = numberOf(numbers, "uneven", 0) != 0;

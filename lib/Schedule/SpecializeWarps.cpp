@@ -16,7 +16,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/ConsumeKeys.h"
-#include "lib/Schedule/FrozenMaximum.h"
 #include "lib/Schedule/KeyBlocks.h"
 #include "lib/Schedule/Passes.h"
 
@@ -151,16 +150,14 @@ void Specializer::consume(Block *role) {
   bool alone = groups * tile::clusterOf(program) == 1;
   if (!alone)
     handBack(state, above);
-  tile::SignalWaitOp::create(b, loc, queryFull, state.query.slot,
-                             state.query.phase);
+  takeQueries(state.query);
   // Masks take the registers that a second copy of the steps would need.
   if (captured.empty() || !keys->hasAttr(kTailOnly))
     rotated(state, total);
   else
     rotatedEither(state, total);
   if (freezes())
-    tile::RedoOp::create(b, loc,
-                         leftRange(b, loc, state.sums[1], state.accumulator));
+    tile::RedoOp::create(b, loc, failsCheck(state));
   if (!alone)
     handBack(state, below);
 

@@ -41,6 +41,7 @@ using MaybePhase = std::optional<Phase>;
 static Phase productOf(Value left) {
   return left.getDefiningOp<tile::SharedReadOp>() ||
                  left.getDefiningOp<tile::SlabReadOp>() ||
+                 left.getDefiningOp<tile::SlabLoadOp>() ||
                  left.getDefiningOp<tile::LoadOp>()
              ? Phase::Score
              : Phase::Value;

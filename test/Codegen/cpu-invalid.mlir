@@ -53,3 +53,16 @@ func.func @tile_argument(%t: tensor<8x16xf32>)
     attributes {tile.layout = #tile.rows<warps = 1, vector = 4>} {
   return
 }
+
+// -----
+
+func.func @sums(%p: !tile.ptr<f32>, %n: i64)
+    attributes {tile.layout = #tile.accumulator<warps = 1, fragments = 1>} {
+  %zero = arith.constant 0 : i64
+  %v = tile.view %p[%zero] size [%n, %n] stride [%n, %n] aligned 0 : !tile.ptr<f32>
+  %a = tile.load %v[%zero, %zero] : !tile.view<f32> -> tensor<16x16xf32>
+  %c = arith.constant dense<0.0> : tensor<16x24xf32>
+  // expected-error @+1 {{has row sums, which only tile.dot_async computes}}
+  %d = tile.dot %a, %a, %c sums : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x24xf32>
+  return
+}

@@ -15,6 +15,33 @@ func.func @dot_of_loads(%p: !tile.ptr<f16>, %n: i64)
 
 // -----
 
+func.func @dot_with_sums(%p: !tile.ptr<f16>, %n: i64)
+    attributes {tile.layout = #tile.accumulator<warps = 1, fragments = 1>, tile.grid = []} {
+  %zero = arith.constant 0 : i64
+  %v = tile.view %p[%zero] size [%n, %n] stride [%n, %n] aligned 0 : !tile.ptr<f16>
+  %a = tile.load %v[%zero, %zero] : !tile.view<f16> -> tensor<16x16xf16>
+  %c = arith.constant dense<0.0> : tensor<16x24xf32>
+  // expected-error @+1 {{has row sums, which only tile.dot_async computes}}
+  %d = tile.dot %a, %a, %c sums : tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x24xf32>
+  return
+}
+
+// -----
+
+func.func @ones_before_values()
+    attributes {tile.layout = #tile.accumulator<warps = 4, fragments = 1>, tile.grid = [], tile.groups = 1 : i64} {
+  %zero = arith.constant 0 : i32
+  %ones = tile.alloc_slabs : !tile.slabs<1, 16, 64, f16>
+  %slabs = tile.alloc_slabs : !tile.slabs<1, 64, 64, f16>
+  tile.fill_ones %ones : !tile.slabs<1, 16, 64, f16>
+  %v = tile.slab_read %slabs[%zero] row %zero : !tile.slabs<1, 64, 64, f16> -> tensor<64x64xf16>
+  // expected-error @+1 {{ones must be reserved after the slabs of b}}
+  %d = tile.dot_async %v, %v ones %ones : tensor<64x64xf16>, tensor<64x64xf16> ones !tile.slabs<1, 16, 64, f16> -> tensor<64x72xf32>
+  return
+}
+
+// -----
+
 func.func @dot_in_rows(%p: !tile.ptr<f16>, %n: i64)
     attributes {tile.layout = #tile.rows<warps = 1, vector = 4>, tile.grid = []} {
   %zero = arith.constant 0 : i64

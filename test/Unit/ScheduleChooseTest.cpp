@@ -239,8 +239,8 @@ TEST(Overrides, WrongItemsAreQuoted) {
               "schedule override '" + std::string(text) +
                   "' is not understood; write some of rows=N, columns=N, depth=N, "
                   "warps=N, vector=N, stages=N, groups=N, vote=N, turns=N, "
-                  "persistent=N, rotate=N, queries=N, cluster=N, polynomial=N, tanh=N "
-                  "with commas between them (numbers up to 4096)");
+                  "persistent=N, rotate=N, queries=N, held=N, cluster=N, polynomial=N, "
+                  "sums=N, tanh=N with commas between them (numbers up to 4096)");
   }
 }
 
@@ -378,8 +378,8 @@ TEST(Groups, QueriesHaveOneStageOrTwo) {
   EXPECT_EQ(sharedBytes(p, two) - sharedBytes(p, one), 64 * one.groups * 64 * 2);
   EXPECT_EQ(applyOverrides("queries=3", two), "");
   EXPECT_EQ(checkGroups(p, two, 227 * 1024),
-            "turns, persistent and vote are 0 to 2, rotate and tanh 0 or 1, queries 1 or "
-            "2");
+            "turns, persistent and vote are 0 to 2, rotate, held, sums and tanh 0 or 1, "
+            "queries 1 or 2");
   Schedule pipelined =
       chosen(p, ScheduleTarget{Unit::Wgmma, 227 * 1024, /*pipelined=*/true});
   pipelined.queries = 2; // Its tiles do not follow each other.
@@ -500,13 +500,69 @@ TEST(Groups, PolynomialIsAShareOfEight) {
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");
 }
 
+TEST(Groups, HeldQueriesAreAFlagOfWarpGroups) {
+  Problem p = boxed(128, 128, false);
+  Schedule s = std::get<Schedule>(chooseHopper(p)), own = s, older, asked;
+  EXPECT_EQ(own.held, 0);
+  EXPECT_EQ(applyOverrides("held=1", s), "");
+  EXPECT_FALSE(s == own);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  EXPECT_EQ(sharedBytes(p, s), sharedBytes(p, own));
+  EXPECT_EQ(applyOverrides("held=2", s), "");
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("held, sums and tanh 0 or 1"),
+            std::string::npos);
+  EXPECT_EQ(applyOverrides("held=1", asked), "");
+  EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024).find("are for warp groups"),
+            std::string::npos);
+}
+
+TEST(Groups, SumsByTheProductAreAFlagOfASoftmax) {
+  Problem p = boxed(64, 64, false);
+  p.softmax = true;
+  Schedule s = std::get<Schedule>(chooseHopper(p)), own = s, older, asked;
+  EXPECT_EQ(applyOverrides("sums=0", own), "");
+  EXPECT_EQ(applyOverrides("sums=1", s), "");
+  EXPECT_FALSE(s == own);
+  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
+  EXPECT_EQ(sharedBytes(p, s) - sharedBytes(p, own), 16 * 64 * 2);
+  p.softmax = false;
+  EXPECT_EQ(checkGroups(p, own, 227 * 1024), "");
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("this kernel has no softmax"),
+            std::string::npos);
+  p.softmax = true;
+  EXPECT_EQ(applyOverrides("sums=2", s), "");
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, held, sums and tanh 0 or 1"),
+            std::string::npos);
+  EXPECT_EQ(applyOverrides("sums=1", asked), "");
+  EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024).find("are for warp groups"),
+            std::string::npos);
+}
+
+TEST(Groups, WideResultsHaveTheirSumsFromTheProduct) {
+  for (int64_t width : {64, 128, 256})
+    for (bool lse : {false, true})
+      for (bool wide : {false, true}) {
+        Problem p = boxed(width, width, true);
+        p.softmax = true;
+        p.lse = lse;
+        p.wide = wide;
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).sums, wide);
+        EXPECT_EQ(chosen(p, {Unit::MmaSync, 101376, true}).sums, 0);
+        p.captured = 2; // No registers.
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).sums, 0);
+        p.captured = 0;
+        p.softmax = false; // No sums.
+        EXPECT_EQ(std::get<Schedule>(chooseHopper(p)).sums, 0);
+      }
+}
+
 TEST(Groups, TanhIsAFlagOfWarpGroups) {
   Problem p = boxed(64, 64, false);
   Schedule s = std::get<Schedule>(chooseHopper(p)), older, asked;
   EXPECT_EQ(applyOverrides("tanh=1", s), "");
   EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
   EXPECT_EQ(applyOverrides("tanh=2", s), "");
-  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate and tanh 0 or 1"),
+  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, held, sums and tanh 0 or 1"),
             std::string::npos);
   EXPECT_EQ(applyOverrides("tanh=1", asked), "");
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");

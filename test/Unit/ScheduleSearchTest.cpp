@@ -16,6 +16,7 @@ static Problem flash(int64_t depth, int64_t width, bool uneven = false) {
   p.contracted = depth;
   p.columns = width;
   p.boxes = true;
+  p.softmax = true;
   p.uneven = uneven;
   return p;
 }
@@ -85,7 +86,8 @@ TEST(Overrides, OfWarpGroupsAreRefusedWhereThereAreNone) {
   Schedule before = chosen(p, mma(false)), s = before;
   EXPECT_EQ(applyOverrides("rows=128,warps=8", s), "");
   EXPECT_EQ(checkOverrides(p, before, s, 99 * 1024), "");
-  for (const char *text : {"groups=2", "turns=1", "vote=1", "persistent=2", "rotate=0"}) {
+  for (const char *text : {"groups=2", "turns=1", "vote=1", "persistent=2", "rotate=0",
+                           "sums=1"}) {
     s = before;
     EXPECT_EQ(applyOverrides(text, s), "");
     EXPECT_NE(checkOverrides(p, before, s, 99 * 1024).find("are for warp groups"),
@@ -110,7 +112,7 @@ static std::vector<std::string> expectNeighbours(const Problem &p,
     if (t.unit != Unit::Cpu) {
       EXPECT_LE(sharedBytes(p, s), t.sharedPerBlock) << text;
     }
-    EXPECT_EQ(spellOverrides(s, t.unit), text);
+    EXPECT_EQ(text.rfind(spellOverrides(s, t.unit), 0), 0u) << text;
   }
   return list;
 }
@@ -170,6 +172,53 @@ TEST(Search, ClustersAreANeighbourOfTwoGroups) {
         << text;
 }
 
+TEST(Search, QueriesAreHeldWhereRegistersAllow) {
+  auto tried = [](const Problem &p) {
+    std::vector<std::string> list = expectNeighbours(p, hopper());
+    return std::any_of(list.begin(), list.end(), [](const std::string &text) {
+      return text.find(",held=1") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(tried(flash(128, 128)));  // 2 x 128 keys
+  EXPECT_FALSE(tried(flash(256, 256))); // 64 more for the queries alone
+  EXPECT_FALSE(tried(flash(64, 64)));   // 4 groups have 112 each
+}
+
+TEST(Search, SumsByTheProductAreTriedWhereTheyReplaceOthers) {
+  auto tried = [](const Problem &p) {
+    std::vector<std::string> list = expectNeighbours(p, hopper());
+    return std::any_of(list.begin(), list.end(), [](const std::string &text) {
+      return text.find(",sums=1") != std::string::npos;
+    });
+  };
+  Problem p = flash(96, 96);
+  EXPECT_TRUE(tried(p));
+  p.lse = true;
+  EXPECT_FALSE(tried(p));
+  p.wide = true; // Then they replace the sums of rounded probabilities.
+  EXPECT_TRUE(tried(p));
+  std::vector<std::string> list = neighbours(p, hopper(), chosen(p, hopper()));
+  EXPECT_TRUE(std::any_of(list.begin(), list.end(), [](const std::string &text) {
+    return text.find(",sums=0") != std::string::npos;
+  }));
+  p.lse = p.wide = p.softmax = false;
+  EXPECT_FALSE(tried(p));
+}
+
+TEST(MeasuredRows, SumsByTheProductNeedASoftmaxWithoutExponents) {
+  const std::vector<MeasuredRow> table = {
+      {Unit::Wgmma, false, 2, 64, 64, true, "groups=4,columns=64,sums=1", "", "", ""}};
+  Problem p = flash(64, 64, true);
+  auto sumsOf = [&] {
+    return std::get<Schedule>(choose(p, hopper(), table)).sums;
+  };
+  EXPECT_EQ(sumsOf(), 1);
+  p.lse = true;
+  EXPECT_EQ(sumsOf(), 0);
+  p.lse = p.softmax = false;
+  EXPECT_EQ(sumsOf(), 0);
+}
+
 TEST(Search, NumbersOfAManifestComeBack) {
   Schedule s = chosen(flash(128, 128), hopper());
   std::map<std::string, int64_t> numbers;
@@ -177,11 +226,12 @@ TEST(Search, NumbersOfAManifestComeBack) {
     numbers[field.name] = s.*field.member;
   EXPECT_TRUE(scheduleFrom(numbers) == s);
   Problem p = problemFrom({{"contracted", 96}, {"columns", 64}, {"bytes", 4},
-                           {"f32", 1}, {"uneven", 1}, {"captured", 2}, {"special", 1}, {"bounded", 1}});
+                           {"f32", 1}, {"uneven", 1}, {"captured", 2}, {"special", 1}, {"bounded", 1},
+                           {"softmax", 1}, {"lse", 1}, {"wide", 1}});
   EXPECT_EQ(p.contracted, 96);
   EXPECT_EQ(p.columns, 64);
   EXPECT_EQ(p.bytes, 4);
-  EXPECT_TRUE(p.f32 && p.uneven && p.bounded && !p.boxes);
+  EXPECT_TRUE(p.f32 && p.uneven && p.bounded && p.softmax && p.lse && p.wide && !p.boxes);
   EXPECT_EQ(p.captured, 2);
   EXPECT_EQ(p.special, 1);
 }

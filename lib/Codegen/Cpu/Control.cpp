@@ -157,8 +157,11 @@ LogicalResult CpuEmitter::emitOp(Operation *op) {
     return emitLoad(load), success();
   if (auto store = dyn_cast<tile::StoreOp>(op))
     return emitStore(store), success();
-  if (auto dot = dyn_cast<tile::DotOp>(op))
+  if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    if (dot.getSums())
+      return dot.emitOpError("has row sums, which only tile.dot_async computes");
     return emitDot(dot), success();
+  }
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     return emitReduce(reduce), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))

@@ -1,20 +1,7 @@
-//===- Async.cpp - Hopper: copy engine, signals, wgmma, warp groups -------===//
+//===- Async.cpp - Hopper: copy engine, signals, warp groups --------------===//
 //
 // Instructions are written as PTX text, one volatile statement each; names and
-// operand forms are those of the PTX manual. Encodings:
-//
-// Matrix descriptor (64 bits): address / 16 in bits 0-13, leading offset / 16 in
-// 16-29, stride offset / 16 in 32-45, 1 << 62 for the 128-byte swizzle. Kept as
-// a low word and a constant high word, so that a stage or a k-step is one 32-bit
-// addition. Stride offset: 1024 bytes, the next 8 rows of a slab.
-//   K-major (rows of the summed axis, `transposed` b and a): a k-step of 16 is 32
-//   bytes inside a slab of 64 columns, every fourth step the next slab. The
-//   leading offset is ignored.
-//   MN-major (b as KxN): a k-step is 16 rows, 2048 bytes; the leading offset is
-//   the distance of slabs, the next 64 columns of the result.
-//
-// A product and the close of its group are one statement, so nothing can come
-// between; a wait ties every register it gives back, so nothing can pass it.
+// operand forms are those of the PTX manual. Products are in DotAsync.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +11,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::gpu;
 
-static constexpr int64_t kDescriptorHigh = (1024 >> 4) | (1 << 30);
 /// Bit of a posted tile's number; the tiles of a launch are fewer.
 static constexpr int64_t kDoneAgain = 1 << 30;
 /// Threads that meet at a turn: two warp groups.
@@ -216,137 +202,6 @@ LogicalResult GpuEmitter::emitSlabLoad(tile::SlabLoadOp op) {
     }
   }
   tiles[op.getResult()] = to;
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Products
-//===----------------------------------------------------------------------===//
-
-/// "{$first, $first+1, ...}"
-static std::string registerList(int64_t first, int64_t count) {
-  std::string text = "{";
-  for (int64_t i = 0; i < count; ++i)
-    text += (i ? ", $" : "$") + std::to_string(first + i);
-  return text + "}";
-}
-
-LogicalResult GpuEmitter::emitDotAsync(tile::DotAsyncOp op) {
-  auto b = slabOperands.find(op.getB());
-  if (b == slabOperands.end())
-    return op.emitOpError("operand b must come from tile.slab_read");
-  auto cType = cast<RankedTensorType>(op.getType());
-  auto aType = cast<RankedTensorType>(op.getA().getType());
-  int64_t columns = cType.getDimSize(1), steps = aType.getDimSize(1) / 16;
-  int64_t registers = columns / 2;
-  std::string element = aType.getElementType().isF16() ? "f16" : "bf16";
-  bool transposed = op.getTransposed();
-  auto a = slabOperands.find(op.getA());
-  bool aInShared = a != slabOperands.end();
-
-  // Operands: the results, b's descriptor, a's descriptor or registers, what the
-  // sum starts from.
-  SmallVector<Value> operands;
-  std::string constraints;
-  for (int64_t i = 0; i < registers; ++i)
-    constraints += "=&f,";
-  Value bLow = b->second.low;
-  int64_t leading = transposed ? 16 : b->second.ring.slabBytes();
-  operands.push_back(t.add(bLow, (leading / 16) << 16));
-  constraints += "r";
-  int64_t bAt = registers, aAt = registers + 1;
-  if (aInShared) {
-    operands.push_back(t.add(a->second.low, int64_t(1) << 16));
-    constraints += ",r";
-  } else {
-    Slots slots = expanded(op.getA());
-    for (int64_t s = 0; s < steps; ++s)
-      for (int64_t half = 0; half < 2; ++half)
-        for (int64_t h = 0; h < 2; ++h) {
-          Value pair = t.pair(slots.at(h, 4 * s + 2 * half),
-                              slots.at(h, 4 * s + 2 * half + 1));
-          operands.push_back(t.bitcast(pair, t.i32()));
-          constraints += ",r";
-        }
-  }
-  if (op.getAccumulator()) {
-    Slots sum = expanded(op.getAccumulator());
-    for (int64_t i = 0; i < registers; ++i) {
-      // Register i: row slot (i / 2) % 2, column slots two a fragment.
-      operands.push_back(sum.at((i / 2) % 2, 2 * (i / 4) + i % 2));
-      constraints += "," + std::to_string(i);
-    }
-  }
-
-  std::string text = "{\n\t.reg .b64 da, db;\n\t.reg .b32 ta, tb, hi;\n\t.reg .pred on;\n\t"
-                     "mov.b32 hi, " + std::to_string(kDescriptorHigh) + ";\n\t";
-  if (op.getFence())
-    text += "wgmma.fence.sync.aligned;\n\t";
-  std::string result = registerList(0, registers);
-  auto descriptor = [&](const std::string &name, int64_t at, int64_t bytes) {
-    text += "add.u32 t" + name + ", $" + std::to_string(at) + ", " +
-            std::to_string(bytes / 16) + ";\n\tmov.b64 d" + name + ", {t" + name +
-            ", hi};\n\t";
-  };
-  auto alongRows = [](int64_t step, int64_t slabBytes) {
-    return step / 4 * slabBytes + step % 4 * 32;
-  };
-  for (int64_t s = 0; s < steps; ++s) {
-    bool fresh = s == 0 && !op.getAccumulator();
-    if (s == 0 || (s == 1 && !op.getAccumulator()))
-      text += std::string("setp.ne.b32 on, ") + (fresh ? "0" : "1") + ", 0;\n\t";
-    descriptor("b", bAt,
-               transposed ? alongRows(s, b->second.ring.slabBytes()) : s * 2048);
-    std::string left;
-    if (aInShared) {
-      descriptor("a", aAt, alongRows(s, a->second.ring.slabBytes()));
-      left = "da";
-    } else {
-      left = registerList(aAt + 4 * s, 4);
-    }
-    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) +
-            "k16.f32." + element + "." + element + " " + result + ", " + left +
-            ", db, on, 1, 1, " + (aInShared ? "0, " : "") +
-            (transposed ? "0" : "1") + ";\n\t";
-  }
-  text += "wgmma.commit_group.sync.aligned;\n\t}";
-  SmallVector<Type> types(registers, t.f32());
-  SmallVector<Value> values =
-      t.assembly(types, operands, text, constraints + ",~{memory}", true);
-
-  Slots to;
-  to.rows = 2;
-  to.columns = columns / 4;
-  to.values.resize(registers);
-  for (int64_t i = 0; i < registers; ++i)
-    to.values[(i / 2) % 2 * to.columns + 2 * (i / 4) + i % 2] = values[i];
-  tiles[op.getResult()] = to;
-  return success();
-}
-
-LogicalResult GpuEmitter::emitDotWait(tile::DotWaitOp op) {
-  Slots from = expanded(op.getValue());
-  SmallVector<Value> operands(from.values);
-  std::string constraints;
-  for (size_t i = 0; i < from.values.size(); ++i)
-    constraints += (i ? ",=f" : "=f");
-  for (size_t i = 0; i < from.values.size(); ++i)
-    constraints += "," + std::to_string(i);
-  for (Value held : op.getHolding()) {
-    Slots slots = expanded(held);
-    for (int64_t i = 0; i < slots.rows; ++i)
-      for (int64_t k = 0; k < slots.columns; k += 2) {
-        operands.push_back(
-            t.bitcast(t.pair(slots.at(i, k), slots.at(i, k + 1)), t.i32()));
-        constraints += ",r";
-      }
-  }
-  SmallVector<Type> types(from.values.size(), t.f32());
-  from.values = t.assembly(types, operands,
-                           "wgmma.wait_group.sync.aligned " +
-                               std::to_string(op.getPending()) + ";",
-                           constraints + ",~{memory}", true);
-  tiles[op.getResult()] = from;
   return success();
 }
 

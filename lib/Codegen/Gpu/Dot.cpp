@@ -77,6 +77,8 @@ bool GpuEmitter::holdInRegisters(tile::SharedReadOp op) {
 LogicalResult GpuEmitter::emitDot(tile::DotOp op) {
   if (!layout.accumulator)
     return op.emitOpError("needs #tile.accumulator");
+  if (op.getSums())
+    return op.emitOpError("has row sums, which only tile.dot_async computes");
   if (!operands.contains(op.getB()))
     return op.emitOpError("operand b must come from tile.shared_read; run "
                           "tile-stage-loads first");

@@ -161,8 +161,6 @@ private:
                  int64_t count, int64_t blocks);
   LogicalResult emitSlabRead(tile::SlabReadOp op);
   LogicalResult emitSlabLoad(tile::SlabLoadOp op);
-  LogicalResult emitDotAsync(tile::DotAsyncOp op);
-  LogicalResult emitDotWait(tile::DotWaitOp op);
   LogicalResult emitSpecialize(tile::SpecializeOp op);
   LogicalResult emitTurnWait(tile::TurnWaitOp op);
   LogicalResult emitTurnPass(tile::TurnPassOp op);
@@ -186,6 +184,12 @@ private:
   void copyPart(tile::CopyBoxOp op, const SlabRing &ring, Value stage);
   LogicalResult arriveInCluster(tile::SignalArriveOp op);
   LogicalResult raiseInCluster(tile::RaiseFlagOp op);
+
+  //===--- DotAsync.cpp -----------------------------------------------------===//
+  LogicalResult emitFillOnes(tile::FillOnesOp op);
+  LogicalResult emitDotAsync(tile::DotAsyncOp op);
+  LogicalResult emitDotWait(tile::DotWaitOp op);
+  LogicalResult emitSplitSums(tile::SplitSumsOp op);
 
   //===--- Timeline.cpp -----------------------------------------------------===//
   LogicalResult emitOpenLane(tile::OpenLaneOp op);

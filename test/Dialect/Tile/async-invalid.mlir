@@ -36,8 +36,26 @@ func.func @mapped_nowhere(%view: !tile.view<bf16>, %at: i64, %ok: i1, %map: !til
 
 func.func @half_a_stage(%i: i32) {
   %slabs = tile.alloc_slabs : !tile.slabs<2, 128, 128, bf16>
-  // expected-error @+1 {{must read 64 of 128x128 of 'bf16'}}
-  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 128, 128, bf16> -> tensor<64x64xbf16>
+  // expected-error @+1 {{must read 64 rows, in pairs of 8 columns, of 128x128 of 'bf16'}}
+  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 128, 128, bf16> -> tensor<128x128xbf16>
+  return
+}
+
+// -----
+
+func.func @more_columns(%i: i32) {
+  %slabs = tile.alloc_slabs : !tile.slabs<2, 64, 64, bf16>
+  // expected-error @+1 {{must read 64 rows, in pairs of 8 columns, of 64x64 of 'bf16'}}
+  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 64, 64, bf16> -> tensor<64x128xbf16>
+  return
+}
+
+// -----
+
+func.func @odd_columns(%i: i32) {
+  %slabs = tile.alloc_slabs : !tile.slabs<2, 64, 64, bf16>
+  // expected-error @+1 {{must read 64 rows, in pairs of 8 columns, of 64x64 of 'bf16'}}
+  %a = tile.slab_load %slabs[%i] row %i : !tile.slabs<2, 64, 64, bf16> -> tensor<64x24xbf16>
   return
 }
 
@@ -223,6 +241,54 @@ func.func @accumulator(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %c: tenso
 func.func @types(%a: tensor<64x64xf16>, %b: tensor<64x64xbf16>) {
   // expected-error @+1 {{operands must hold the same type}}
   %d = tile.dot_async %a, %b : tensor<64x64xf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @few_ones(%slabs: !tile.slabs<1, 8, 64, bf16>) {
+  // expected-error @+1 {{ones are one stage of 16x64}}
+  tile.fill_ones %slabs : !tile.slabs<1, 8, 64, bf16>
+  return
+}
+
+// -----
+
+func.func @wide_ones(%slabs: !tile.slabs<1, 16, 64, f32>) {
+  // expected-error @+1 {{slabs hold 16-bit elements in a multiple of 8 rows}}
+  tile.fill_ones %slabs : !tile.slabs<1, 16, 64, f32>
+  return
+}
+
+// -----
+
+func.func @no_room_for_sums(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<1, 16, 64, bf16>) {
+  // expected-error @+1 {{gives 64x72 of f32, a multiple of 8 and at most 256 columns}}
+  %d = tile.dot_async %a, %b ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @ones_beside_rows(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<1, 16, 64, bf16>) {
+  // expected-error @+1 {{ones stand beside b as KxN}}
+  %d = tile.dot_async %a, %b transposed ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x72xf32>
+  return
+}
+
+// -----
+
+func.func @ones_in_stages(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<2, 16, 64, bf16>) {
+  // expected-error @+1 {{ones are one stage of 16x64}}
+  %d = tile.dot_async %a, %b ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<2, 16, 64, bf16> -> tensor<64x72xf32>
+  return
+}
+
+// -----
+
+func.func @ones_of_another_type(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %ones: !tile.slabs<1, 16, 64, f16>) {
+  // expected-error @+1 {{ones must hold the operands' type}}
+  %d = tile.dot_async %a, %b ones %ones : tensor<64x64xbf16>, tensor<64x64xbf16> ones !tile.slabs<1, 16, 64, f16> -> tensor<64x72xf32>
   return
 }
 

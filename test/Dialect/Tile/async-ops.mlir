@@ -65,6 +65,15 @@ func.func @signals(%map: !tile.map<bf16>, %i: i32, %ok: i1) {
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
   // CHECK: tile.dot_async %{{.+}}, %[[A]] onto %{{.+}} : tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<64x128xf32> -> tensor<64x128xf32>
   %o = tile.dot_async %p, %a onto %zero : tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<64x128xf32> -> tensor<64x128xf32>
+  // CHECK: %[[ONES:.+]] = tile.alloc_slabs : <1, 16, 64, bf16>
+  %ones = tile.alloc_slabs : !tile.slabs<1, 16, 64, bf16>
+  // CHECK: tile.fill_ones %[[ONES]] : <1, 16, 64, bf16>
+  tile.fill_ones %ones : !tile.slabs<1, 16, 64, bf16>
+  %nothing = arith.constant dense<0.0> : tensor<64x136xf32>
+  // CHECK: tile.dot_async %{{.+}}, %[[A]] onto %{{.+}} ones %[[ONES]] fence : tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<64x136xf32> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x136xf32>
+  %w = tile.dot_async %p, %a onto %nothing ones %ones fence : tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<64x136xf32> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x136xf32>
+  // CHECK: tile.dot_async %{{.+}}, %[[A]] ones %[[ONES]] : tensor<64x64xbf16>, tensor<64x128xbf16> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x136xf32>
+  %x = tile.dot_async %p, %a ones %ones : tensor<64x64xbf16>, tensor<64x128xbf16> ones !tile.slabs<1, 16, 64, bf16> -> tensor<64x136xf32>
   // CHECK: tile.dot_wait %{{.+}} holding(%{{.+}} : tensor<64x64xbf16>) pending 1 : tensor<64x128xf32>
   %u = tile.dot_wait %o holding (%p : tensor<64x64xbf16>) pending 1 : tensor<64x128xf32>
   // CHECK: tile.signal_arrive %[[SIGNALS]][%[[I]]] : <2, arrivals = 1>

@@ -261,6 +261,47 @@ func.func @dot_tf32_of_half(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: ten
 
 // -----
 
+func.func @dot_without_room_for_sums(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error @+1 {{accumulator must be 16x16}}
+  %0 = tile.dot %a, %b, %c sums : tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot_transposed_with_sums(%a: tensor<16x16xf16>, %b: tensor<8x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error @+1 {{sums needs b as KxN}}
+  %0 = tile.dot %a, %b transposed, %c sums : tensor<16x16xf16>, tensor<8x16xf16>, tensor<16x16xf32>
+  return
+}
+
+// -----
+
+// tile.split_sums
+func.func @split_more(%c: tensor<16x24xf32>) {
+  // expected-error @+1 {{gives all but the last 8 columns, a multiple of 8, and one number a row}}
+  %0, %1 = tile.split_sums %c : tensor<16x24xf32> -> tensor<16x8xf32>, tensor<16x1xf32>
+  return
+}
+
+// -----
+
+func.func @split_sums_only(%c: tensor<16x8xf32>) {
+  // expected-error @+1 {{gives all but the last 8 columns, a multiple of 8, and one number a row}}
+  %0, %1 = tile.split_sums %c : tensor<16x8xf32> -> tensor<16x0xf32>, tensor<16x1xf32>
+  return
+}
+
+// -----
+
+func.func @split_columns(%c: tensor<16x24xf32>) {
+  // expected-error @+1 {{gives all but the last 8 columns, a multiple of 8, and one number a row}}
+  %0, %1 = tile.split_sums %c : tensor<16x24xf32> -> tensor<16x16xf32>, tensor<16x8xf32>
+  return
+}
+
+// -----
+
 // tile.mask
 func.func @mask_of_other_shape(%t: tensor<16x8xf32>, %p: tensor<16x1xi1>) {
   // expected-error @+1 {{predicate must be i1 of the value's shape}}

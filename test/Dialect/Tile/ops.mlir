@@ -63,6 +63,11 @@ func.func @mathematics(%a: tensor<64x32xbf16>, %b: tensor<32x16xbf16>,
   %1 = tile.dot %a, %bt transposed, %0 : tensor<64x32xbf16>, tensor<16x32xbf16>, tensor<64x16xf32>
   // CHECK: tile.dot %{{.+}}, %{{.+}}, %{{.+}} tf32 : tensor<64x32xf32>, tensor<32x16xf32>, tensor<64x16xf32>
   %2 = tile.dot %x, %y, %1 tf32 : tensor<64x32xf32>, tensor<32x16xf32>, tensor<64x16xf32>
+  // CHECK: %[[WITH:.+]] = tile.dot %{{.+}}, %{{.+}}, %{{.+}} sums : tensor<64x32xbf16>, tensor<32x16xbf16>, tensor<64x24xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x24xf32>
+  %sums = tile.dot %a, %b, %zero sums : tensor<64x32xbf16>, tensor<32x16xbf16>, tensor<64x24xf32>
+  // CHECK: %{{.+}}, %{{.+}} = tile.split_sums %[[WITH]] : tensor<64x24xf32> -> tensor<64x16xf32>, tensor<64x1xf32>
+  %o, %l = tile.split_sums %sums : tensor<64x24xf32> -> tensor<64x16xf32>, tensor<64x1xf32>
   // CHECK: tile.mask %{{.+}}, %{{.+}} : tensor<64x16xf32>, tensor<64x16xi1>
   %3 = tile.mask %2, %p : tensor<64x16xf32>, tensor<64x16xi1>
   // CHECK: tile.mask %{{.+}}, %{{.+}} zero : tensor<64x16xf32>, tensor<64x16xi1>
