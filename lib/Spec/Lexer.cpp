@@ -16,6 +16,9 @@ static bool isLetter(char c) {
 }
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
+/// Names become parts of names of files and symbols.
+static constexpr uint32_t kLongestName = 100;
+
 namespace {
 struct Lexer {
   const std::string &text;
@@ -216,6 +219,13 @@ struct Lexer {
         while (isLetter(peek()) || isDigit(peek()))
           ++at;
         push(Token::Word, begin);
+        if (at - begin > kLongestName) {
+          diagnostics.report("long-name", {begin, at},
+                             fmt::format("a name has at most {} characters, this one "
+                                         "{}",
+                                         kLongestName, at - begin));
+          tokens.back().text.resize(kLongestName);
+        }
       } else if (isDigit(c) || (c == '.' && isDigit(peek(1)))) {
         number();
       } else if (!foreignOperator()) {

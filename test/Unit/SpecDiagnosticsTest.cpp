@@ -482,6 +482,19 @@ TEST(SpecDiagnostics, NoByteThatATerminalActsOnIsPrinted) {
   EXPECT_EQ(maskControls("\xe2\x80\xae \xe2\x89\xa4 \xff"), "??? \xe2\x89\xa4 ?");
 }
 
+TEST(SpecDiagnostics, ALongNameIsOneErrorAndIsNotRepeated) {
+  const std::string name(101, 'a'), longest(100, 'a');
+  auto text = [](const std::string &argument) {
+    return "kernel f(" + argument + ": f16[B]) -> (o: f32[B]) {\n    o = scale(" +
+           argument + ", 1)\n}\n";
+  };
+  EXPECT_EQ(reported(text(longest)), "");
+  EXPECT_EQ(reported(text(name)), "long-name long-name");
+  ParseResult result = parse("x.attn", text(name));
+  EXPECT_EQ(result.diagnostics[0].message,
+            "a name has at most 100 characters, this one 101");
+}
+
 TEST(SpecDiagnostics, TheExcerptOfALineShowsThePlace) {
   Excerpt plain = excerpt("\ts = q $ k", 7, 8);
   EXPECT_EQ(plain.source, "\ts = q $ k");

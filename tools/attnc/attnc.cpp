@@ -44,11 +44,11 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("attnc options");
 
-static cl::opt<std::string> input(cl::Positional, cl::Required,
+static cl::opt<std::string> input(cl::Positional,
                                   cl::desc("<spec.attn or ->"),
                                   cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Folder of the bundle"),
-                                   cl::value_desc("dir"), cl::Required,
+                                   cl::value_desc("dir"),
                                    cl::cat(category));
 static cl::list<std::string>
     targets("targets", cl::CommaSeparated,
@@ -243,6 +243,10 @@ int main(int argc, char **argv) {
           "2 wrong usage, no such input, or output that cannot be written.\n",
           &llvm::errs()))
     return 2;
+  if (input.empty() || !output.getNumOccurrences())
+    return fail(llvm::Twine(input.empty() ? "no input; give a spec and"
+                                          : "no place for the bundle; give") +
+                " -o FOLDER, for example attnc kernels/causal.attn -o out/causal");
 
   attn::spec::Binds binds;
   if (std::string why = attn::readAxisBinds(bind, binds); !why.empty())
