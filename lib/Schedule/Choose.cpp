@@ -285,10 +285,12 @@ static void spareSpecialFunctions(const Problem &problem, Schedule &s) {
 
 /// Sums of rounded probabilities cost six more operations a score, unless the value
 /// product makes them. Speed over the same schedule without (H200, 2026-12-03, causal,
-/// f32 result, B4 H16 L4096): D64 1.33, D128 1.21. With captured tensors the wider
-/// accumulator takes registers that are not there.
+/// f32 result, B4 H16 L4096): D64 1.33, D128 1.21. Not measured: level pipelined, wider
+/// heads, with a log-sum-exp or a sink. With captured tensors the wider accumulator
+/// takes registers that are not there.
 static void sumByProduct(const Problem &problem, Schedule &s) {
-  if (problem.wide && problem.softmax && problem.captured == 0)
+  if (problem.wide && problem.softmax && s.producer && problem.columns <= 128 &&
+      !problem.lse && !problem.sink && problem.captured == 0)
     s.sums = 1;
 }
 

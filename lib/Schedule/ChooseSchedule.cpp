@@ -207,6 +207,7 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
       result = softmax.getResult();
       problem.softmax = true;
       problem.lse = softmax.getLse() && !softmax.getLse().use_empty();
+      problem.sink = softmax.getSink() != nullptr;
       SmallVector<std::string> axes = axesOf(result);
       problem.wide =
           !axes.empty() &&
