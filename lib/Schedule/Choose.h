@@ -37,8 +37,6 @@ struct Problem {
   bool softmax = false;
   /// Flash: a log-sum-exp is a result, of sums that the value product does not give.
   bool lse = false;
-  /// Flash: a logit without a key takes part in the sums.
-  bool sink = false;
   /// Flash: a result keeps more bits than rounded probabilities, whose sum must then
   /// divide (OnlineSoftmax.h).
   bool wide = false;

@@ -207,7 +207,6 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
       result = softmax.getResult();
       problem.softmax = true;
       problem.lse = softmax.getLse() && !softmax.getLse().use_empty();
-      problem.sink = softmax.getSink() != nullptr;
       SmallVector<std::string> axes = axesOf(result);
       problem.wide =
           !axes.empty() &&

@@ -29,7 +29,6 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("special", problem.special),
                               entry("softmax", problem.softmax),
                               entry("lse", problem.lse),
-                              entry("sink", problem.sink),
                               entry("wide", problem.wide),
                               entry("bounded", problem.bounded),
                               entry("boxes", problem.boxes),

@@ -212,7 +212,6 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.special = numberOf(numbers, "special", 0);
   p.softmax = numberOf(numbers, "softmax", 0) != 0;
   p.lse = numberOf(numbers, "lse", 0) != 0;
-  p.sink = numberOf(numbers, "sink", 0) != 0;
   p.wide = numberOf(numbers, "wide", 0) != 0;
   p.bounded = numberOf(numbers, "bounded", 0) != 0;
   p.boxes = numberOf(numbers, "boxes", 0) != 0;

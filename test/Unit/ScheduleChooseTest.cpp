@@ -538,29 +538,28 @@ TEST(Groups, SumsByTheProductAreAFlagOfASoftmax) {
             std::string::npos);
 }
 
-TEST(Groups, WideResultsHaveTheirSumsFromTheProductWhereMeasured) {
-  for (int64_t width : {64, 128, 256})
-    for (bool wide : {false, true}) {
-      Problem p = boxed(width, width, true);
-      p.softmax = true;
-      p.wide = wide;
-      auto sumsOf = [](const Problem &problem) {
-        return std::get<Schedule>(chooseHopper(problem)).sums;
-      };
-      EXPECT_EQ(sumsOf(p), wide && width <= 128);
-      EXPECT_EQ(chosen(p, {Unit::Wgmma, 227 * 1024, true}).sums, 0);
-      EXPECT_EQ(chosen(p, {Unit::MmaSync, 101376, true}).sums, 0);
-      for (bool Problem::*without : {&Problem::lse, &Problem::sink}) {
-        Problem other = p;
-        other.*without = true;
-        EXPECT_EQ(sumsOf(other), 0);
-      }
-      Problem captured = p, plain = p;
-      captured.captured = 2; // No registers.
-      EXPECT_EQ(sumsOf(captured), 0);
-      plain.softmax = false; // No sums.
-      EXPECT_EQ(sumsOf(plain), 0);
-    }
+TEST(Groups, SumsAreTheProductsWhereThatGained) {
+  for (bool pipelined : {false, true})
+    for (int64_t width : {64, 128, 256})
+      for (bool bounded : {false, true})
+        for (bool lse : {false, true})
+          for (bool wide : {false, true}) {
+            Problem p = boxed(width, width, true);
+            p.softmax = true;
+            p.bounded = bounded;
+            p.special = bounded;
+            p.lse = lse;
+            p.wide = wide;
+            ScheduleTarget target{Unit::Wgmma, 227 * 1024, pipelined};
+            bool gains = width == 64 && !lse && bounded == !pipelined;
+            EXPECT_EQ(chosen(p, target).sums, wide || gains);
+            EXPECT_EQ(chosen(p, {Unit::MmaSync, 101376, true}).sums, 0);
+            Problem captured = p, plain = p;
+            captured.captured = 2; // No registers.
+            EXPECT_EQ(chosen(captured, target).sums, 0);
+            plain.softmax = false; // No sums.
+            EXPECT_EQ(chosen(plain, target).sums, 0);
+          }
 }
 
 TEST(Groups, TanhIsAFlagOfWarpGroups) {

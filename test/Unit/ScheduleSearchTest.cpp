@@ -228,11 +228,11 @@ TEST(Search, NumbersOfAManifestComeBack) {
   EXPECT_TRUE(scheduleFrom(numbers) == s);
   Problem p = problemFrom({{"contracted", 96}, {"columns", 64}, {"bytes", 4},
                            {"f32", 1}, {"uneven", 1}, {"captured", 2}, {"special", 1}, {"bounded", 1},
-                           {"softmax", 1}, {"lse", 1}, {"wide", 1}, {"sink", 1}});
+                           {"softmax", 1}, {"lse", 1}, {"wide", 1}});
   EXPECT_EQ(p.contracted, 96);
   EXPECT_EQ(p.columns, 64);
   EXPECT_EQ(p.bytes, 4);
-  EXPECT_TRUE(p.f32 && p.uneven && p.bounded && p.softmax && p.lse && p.wide && p.sink && !p.boxes);
+  EXPECT_TRUE(p.f32 && p.uneven && p.bounded && p.softmax && p.lse && p.wide && !p.boxes);
   EXPECT_EQ(p.captured, 2);
   EXPECT_EQ(p.special, 1);
 }
