@@ -2,6 +2,8 @@
 
 #include "lib/Analysis/MaskRange.h"
 
+#include "lib/Analysis/Interval.h"
+
 #include "dialect/Attn/Attn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -79,6 +81,49 @@ static bool accumulate(Affine &sum, const Affine &other, int64_t factor) {
   return true;
 }
 
+/// The numbers that an integer of a region can be; everything where its arithmetic may
+/// wrap beyond 64 bits.
+static Interval rangeOf(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return Interval::exactly(constant.getSExtValue());
+  auto given = [&] { // Nothing is known of it but its type.
+    return value.getType().isInteger(64) ? Interval::everything() : Interval::i32();
+  };
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return given();
+  if (isa<IndexOp, LengthOp>(op))
+    return Interval::length();
+  if (isa<arith::ExtSIOp>(op))
+    return rangeOf(op->getOperand(0));
+  if (isa<arith::TruncIOp>(op)) {
+    Interval range = rangeOf(op->getOperand(0));
+    return range.fits32() ? range : given();
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return rangeOf(select.getTrueValue()).join(rangeOf(select.getFalseValue()));
+  if (isa<arith::MinSIOp, arith::MaxSIOp>(op))
+    return rangeOf(op->getOperand(0)).join(rangeOf(op->getOperand(1)));
+  if (isa<arith::DivSIOp, arith::FloorDivSIOp>(op)) { // No larger than what is divided.
+    Interval a = rangeOf(op->getOperand(0));
+    return a.join(Interval::exactly(0) - a);
+  }
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return given();
+  Interval a = rangeOf(op->getOperand(0)), b = rangeOf(op->getOperand(1));
+  Interval made = isa<arith::AddIOp>(op) ? a + b : isa<arith::SubIOp>(op) ? a - b : a * b;
+  // 32 bits are taken only where they are proved enough (C8).
+  return made.fits32() || value.getType().isInteger(64) ? made : Interval::i32();
+}
+
+/// Whether a side of a comparison is an exact number: taken apart, its arithmetic is
+/// done in another order, which must not matter.
+static bool isExact(Value side) {
+  Interval range = rangeOf(side), everything = Interval::everything();
+  return range.low != everything.low || range.high != everything.high;
+}
+
 static std::optional<Affine> decompose(Value value, const MaskAxes &axes) {
   Affine result;
   APInt constant;
@@ -125,8 +170,7 @@ static std::optional<Affine> decompose(Value value, const MaskAxes &axes) {
 }
 
 /// Whether limits found from it stay numbers of 64 bits for indices up to 2^30 and a
-/// block's worth beyond. Written arithmetic wraps beyond 64 bits; taken apart it would
-/// wrap elsewhere.
+/// block's worth beyond.
 static bool isSafe(const Affine &affine) {
   auto small = [](int64_t value, int64_t most) {
     return value <= most && value >= -most;
@@ -245,7 +289,7 @@ static MaskRange analyzeCompare(arith::CmpIOp compare, bool negated,
                                 const MaskAxes &axes) {
   auto left = decompose(compare.getLhs(), axes);
   auto right = decompose(compare.getRhs(), axes);
-  if (!left || !right)
+  if (!left || !right || !isExact(compare.getLhs()) || !isExact(compare.getRhs()))
     return separateCompare(compare, negated, axes);
   arith::CmpIPredicate predicate = compare.getPredicate();
   if (negated)

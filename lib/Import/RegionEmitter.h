@@ -2,7 +2,7 @@
 #ifndef ATTN_LIB_IMPORT_REGIONEMITTER_H
 #define ATTN_LIB_IMPORT_REGIONEMITTER_H
 
-#include "lib/Import/Interval.h"
+#include "lib/Analysis/Interval.h"
 #include "lib/Spec/Ast.h"
 
 #include "mlir/IR/Builders.h"

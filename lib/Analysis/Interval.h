@@ -6,8 +6,8 @@
 // saturate at the i64 range, where arithmetic wraps.
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTN_LIB_IMPORT_INTERVAL_H
-#define ATTN_LIB_IMPORT_INTERVAL_H
+#ifndef ATTN_LIB_ANALYSIS_INTERVAL_H
+#define ATTN_LIB_ANALYSIS_INTERVAL_H
 
 #include <algorithm>
 #include <cstdint>
@@ -55,4 +55,4 @@ struct Interval {
 
 } // namespace attn
 
-#endif // ATTN_LIB_IMPORT_INTERVAL_H
+#endif // ATTN_LIB_ANALYSIS_INTERVAL_H
