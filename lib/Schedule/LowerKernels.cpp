@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace attn {
@@ -108,9 +109,8 @@ LogicalResult attn::storeResults(const KernelContext &kernel, ProgramBuilder &p,
     if (failed(value))
       return failure();
     // A product without columns fills a tile of which the view has one.
-    int64_t columns = columnAxis.empty()
-                          ? cast<RankedTensorType>(value->getType()).getDimSize(1)
-                          : p.columns;
+    int64_t columns = columnAxis.empty() ? std::max<int64_t>(1, shapeOf(*value).second)
+                                         : p.columns;
     Value tile = p.expand(*value, p.rows, columns);
     for (const TensorInfo &tensor : kernel.destinations(i)) {
       Value view = p.view(tensor, rowAxis, columnAxis);
@@ -193,12 +193,15 @@ struct FunctionLowering {
   bool tf32;
   DenseMap<Value, SmallVector<TensorInfo>> places{}; ///< Where values live.
   SmallVector<Attribute> temporaries{};
-  unsigned position = 0; ///< In the order of launches.
+  llvm::StringSet<> names{}; ///< Of the program's arguments and results, and ours.
+  unsigned position = 0;     ///< In the order of launches.
 
   LogicalResult run();
 
 private:
   void nameTensors();
+  /// A name that nothing of the program has: `stem`, or `stem` and underscores.
+  std::string unused(std::string stem);
   void addTemporary(const TensorInfo &info);
   func::FuncOp startProgram(KernelOp kernel, const std::string &fingerprint,
                             StringRef label, const std::string &schedule);
@@ -207,16 +210,25 @@ private:
 };
 } // namespace
 
+std::string FunctionLowering::unused(std::string stem) {
+  while (!names.insert(stem).second)
+    stem += "_";
+  return stem;
+}
+
 void FunctionLowering::nameTensors() {
-  for (BlockArgument argument : function.getArguments())
-    if (isa<RankedTensorType>(argument.getType())) {
-      auto name = function.getArgAttrOfType<StringAttr>(
-          argument.getArgNumber(), "attn.name");
+  for (BlockArgument argument : function.getArguments()) {
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                      "attn.name");
+    if (name)
+      names.insert(name.getValue());
+    if (isa<RankedTensorType>(argument.getType()))
       places[argument].push_back(describeTensor(argument, name.getValue()));
-    }
+  }
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     auto name = function.getResultAttrOfType<StringAttr>(i, "attn.name");
+    names.insert(name.getValue());
     places[value].push_back(describeTensor(value, name.getValue()));
   }
   unsigned count = 0;
@@ -224,7 +236,7 @@ void FunctionLowering::nameTensors() {
     for (Value result : kernel.getResults())
       if (places[result].empty()) {
         TensorInfo info =
-            describeTensor(result, "t" + std::to_string(count++));
+            describeTensor(result, unused("t" + std::to_string(count++)));
         int64_t bits = info.element.getIntOrFloatBitWidth();
         info.pad = 16 / std::max<int64_t>(1, bits / 8);
         places[result].push_back(info);
@@ -260,16 +272,7 @@ func::FuncOp FunctionLowering::startProgram(KernelOp kernel,
 /// The kernel that runs before a flash kernel whose masks depend on data.
 LogicalResult FunctionLowering::measure(const KernelContext &kernel,
                                         MeasuredKeys &keys) {
-  auto taken = [&](const std::string &name) {
-    return llvm::any_of(places, [&](auto &entry) {
-      return llvm::any_of(entry.second,
-                          [&](TensorInfo &t) { return t.name == name; });
-    });
-  };
-  std::string name = "bounds";
-  while (taken(name))
-    name += "_";
-  keys.bounds.name = name;
+  keys.bounds.name = unused("bounds");
   addTemporary(keys.bounds);
   KernelOp op = kernel.kernel;
   func::FuncOp program = startProgram(
