@@ -36,7 +36,8 @@ std::string attn::checkOverrideText(const std::string &overrides) {
     if (!item.value)
       return fmt::format("'{}': {} takes a number from {} to {}, such as {}={}",
                          item.text, item.name, item.field->least, kMostOfAField,
-                         item.name, Schedule().*item.field->member);
+                         item.name,
+                         std::max(item.field->least, Schedule().*item.field->member));
     if (!given.insert(item.name).second)
       return fmt::format("{} is given twice; write it once", item.name);
   }

@@ -153,7 +153,7 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       ->type_name("MS");
   app.add_option("--threads", options.threads,
                  "threads of the CPU target (default: all cores)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--tf32", options.tf32,
                "compile f32 matmuls of a spec to tf32 instructions");
   app.add_option("--schedule", options.schedule,
