@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kNameAttr = "attn.name";
 /// The axis names of a tensor, outermost first. The type must carry them.
 llvm::ArrayRef<mlir::StringAttr> axisNames(mlir::Type tensor);
 
+/// Whether a tensor of that type has the axis itself; see `reaches` for nesting.
+bool hasAxis(mlir::Type tensor, llvm::StringRef axis);
+
 /// The description of `axis` in the enclosing function; null when it has none.
 AxisAttr lookUpAxis(mlir::Operation *op, llvm::StringRef axis);
 

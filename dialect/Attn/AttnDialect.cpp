@@ -218,6 +218,11 @@ ArrayRef<StringAttr> attn::axisNames(Type tensor) {
   return cast<AxesAttr>(cast<RankedTensorType>(tensor).getEncoding()).getNames();
 }
 
+bool attn::hasAxis(Type tensor, StringRef axis) {
+  return llvm::any_of(axisNames(tensor),
+                      [&](StringAttr name) { return name.getValue() == axis; });
+}
+
 AxisAttr attn::lookUpAxis(Operation *op, StringRef axis) {
   auto function = dyn_cast<func::FuncOp>(op);
   if (!function)
@@ -241,16 +246,12 @@ bool attn::reaches(Operation *op, StringRef outer, StringRef axis) {
 }
 
 bool attn::isOfOneOperand(MatmulOp matmul, StringRef axis) {
-  auto has = [&](Value operand) {
-    return llvm::any_of(axisNames(operand.getType()), [&](StringAttr name) {
-      return name.getValue() == axis;
-    });
-  };
   auto touches = [&](Value operand) {
     return llvm::any_of(axisNames(operand.getType()), [&](StringAttr name) {
       return reaches(matmul, axis, name) || reaches(matmul, name, axis);
     });
   };
   Value a = matmul.getA(), b = matmul.getB();
-  return (has(a) && !touches(b)) || (has(b) && !touches(a));
+  return (hasAxis(a.getType(), axis) && !touches(b)) ||
+         (hasAxis(b.getType(), axis) && !touches(a));
 }

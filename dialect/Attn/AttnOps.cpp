@@ -16,12 +16,6 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-static bool has(Type tensor, StringRef axis) {
-  return llvm::any_of(axisNames(tensor), [&](StringAttr name) {
-    return name.getValue() == axis;
-  });
-}
-
 /// Every axis of a tensor must be listed by the function and agree with it.
 static LogicalResult verifyAxes(Operation *op, Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -84,10 +78,10 @@ LogicalResult MatmulOp::verify() {
     return failure();
   if (!isa<FloatType>(elementOf(getA())) || !isa<FloatType>(elementOf(getB())))
     return emitOpError("operands must hold floats (M3)");
-  if (!has(getA().getType(), getOver()) || !has(getB().getType(), getOver()))
+  if (!hasAxis(getA().getType(), getOver()) || !hasAxis(getB().getType(), getOver()))
     return emitOpError("both operands must have the summed axis '")
            << getOver() << "' (M1)";
-  if (has(getType(), getOver()))
+  if (hasAxis(getType(), getOver()))
     return emitOpError("result must not have the summed axis '")
            << getOver() << "' (M1)";
   if (!elementOf(getResult()).isF32())
@@ -98,8 +92,8 @@ LogicalResult MatmulOp::verify() {
           !covers(*this, getType(), name.getValue()))
         return emitOpError("result lacks axis '") << name.getValue() << "' (M2)";
   for (StringAttr name : axisNames(getType()))
-    if (!has(getA().getType(), name.getValue()) &&
-        !has(getB().getType(), name.getValue()))
+    if (!hasAxis(getA().getType(), name.getValue()) &&
+        !hasAxis(getB().getType(), name.getValue()))
       return emitOpError("no operand has axis '") << name.getValue() << "' (M2)";
   return success();
 }
@@ -175,7 +169,7 @@ static LogicalResult verifySameAxes(Operation *op) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   bool same = axisNames(from).size() == axisNames(to).size() &&
               llvm::all_of(axisNames(from), [&](StringAttr name) {
-                return has(to, name.getValue());
+                return hasAxis(to, name.getValue());
               });
   return same ? success()
               : op->emitOpError("must keep the set of axes (R1)");
@@ -203,7 +197,7 @@ static LogicalResult verifySoftmax(Operation *op, Value scores, Value sink,
                                    StringRef over, Value lse) {
   if (failed(verifyAllAxes(op)))
     return failure();
-  if (!has(scores.getType(), over))
+  if (!hasAxis(scores.getType(), over))
     return op->emitOpError("scores lack the axis '") << over << "' (X1)";
   if (!isa<FloatType>(elementOf(scores)))
     return op->emitOpError("scores must hold floats (X1)");
@@ -238,9 +232,9 @@ LogicalResult SoftmaxOp::verify() {
 LogicalResult OnlineSoftmaxOp::verify() {
   if (failed(verifySoftmax(*this, getScores(), getSink(), getOver(), getLse())))
     return failure();
-  if (!has(getValues().getType(), getOver()))
+  if (!hasAxis(getValues().getType(), getOver()))
     return emitOpError("values lack the axis '") << getOver() << "' (M1)";
-  if (has(getResult().getType(), getOver()) || !elementOf(getResult()).isF32())
+  if (hasAxis(getResult().getType(), getOver()) || !elementOf(getResult()).isF32())
     return emitOpError("result must be f32 without the axis '")
            << getOver() << "' (M2)";
   return success();

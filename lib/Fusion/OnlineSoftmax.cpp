@@ -15,12 +15,6 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-static bool hasAxis(Value tensor, StringRef axis) {
-  return llvm::any_of(axisNames(tensor.getType()), [&](StringAttr name) {
-    return name.getValue() == axis;
-  });
-}
-
 /// The matmul at the root of `scores`, through pointwise operations that are
 /// used once; null when there is none of the form query x key.
 static MatmulOp scoreMatmul(Value scores, StringRef key) {
@@ -34,7 +28,7 @@ static MatmulOp scoreMatmul(Value scores, StringRef key) {
     // Follow the operand that has the key axis and is itself computed.
     Value next;
     for (Value operand : op->getOperands())
-      if (operand.getDefiningOp() && hasAxis(operand, key) && !next)
+      if (operand.getDefiningOp() && hasAxis(operand.getType(), key) && !next)
         next = operand;
     if (!next)
       return nullptr;

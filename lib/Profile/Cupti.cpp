@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <thread>
 
 using namespace attn;
 using namespace attn::profile;
@@ -162,13 +161,11 @@ attn::profile::recordActivity(runtime::Device &device, size_t kernels, int runs,
   // Queued as they are timed, without a pause in which the clock falls: the first
   // ones hide the launches of those behind them.
   for (int r = 0; r < kAhead + runs - 1; ++r) {
-    if (rest > 0) {
-      device.synchronize();
-      std::this_thread::sleep_for(std::chrono::milliseconds(rest));
-    }
+    profile::rest(device, rest);
     run();
   }
   device.synchronize();
+  profile::rest(device, rest);
   run(); // The last one alone: a time line of a run, not of a full queue.
   device.synchronize();
   api->activityFlush(1);

@@ -37,6 +37,13 @@ Summary attn::profile::summarize(std::vector<double> samples) {
   return s;
 }
 
+void attn::profile::rest(Device &device, int milliseconds) {
+  if (milliseconds <= 0)
+    return;
+  device.synchronize();
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
 /// Host and device count from marks that are not quite at the same time: no
 /// kernel starts before its launch does.
 static void alignClocks(std::vector<Span> &spans) {
@@ -79,15 +86,6 @@ private:
       device.fill(scratch.data(), uint8_t(turn), options.flushBytes);
   }
 
-  /// Lets the device rest; whether it was asked to.
-  bool rested() {
-    if (options.rest <= 0)
-      return false;
-    device.synchronize();
-    std::this_thread::sleep_for(std::chrono::milliseconds(options.rest));
-    return true;
-  }
-
   void warmUp() {
     // Clocks of an idle GPU take tens of milliseconds to rise.
     auto start = Clock::now();
@@ -121,7 +119,8 @@ private:
     // waited for, as in a program that keeps the device busy. After a rest a run in
     // front hides the launch.
     for (int i = 0; i < repeats; ++i) {
-      if (rested())
+      rest(device, options.rest);
+      if (options.rest > 0)
         next().launch();
       flush();
       device.record(*starts[i]);
@@ -143,7 +142,7 @@ private:
       marks.push_back(device.createEvent());
     for (int i = 0; i < repeats; ++i) {
       // Work in front of the first mark hides the launches behind it.
-      rested();
+      rest(device, options.rest);
       flush();
       if (gpu)
         next().launch();

@@ -40,6 +40,10 @@ struct TimingOptions {
   int rest = 0;
 };
 
+/// Waits until the device is done and leaves it idle for so many milliseconds; nothing
+/// at all for 0.
+void rest(runtime::Device &device, int milliseconds);
+
 /// One launch on the time line, microseconds from the start of the run.
 struct Span {
   double hostStart = 0, hostEnd = 0, deviceStart = 0, deviceEnd = 0;

@@ -110,19 +110,11 @@ struct Schedule {
   int64_t tanh = 0;   ///< Wgmma, Flash: 1: the tanh of small scores by multiplications.
   int64_t staged = 0; ///< Wgmma, Matmul: the copy engine writes the result.
 
-  bool operator==(const Schedule &o) const {
-    return rows == o.rows && columns == o.columns &&
-           outColumns == o.outColumns && depth == o.depth && warps == o.warps &&
-           vector == o.vector && stages == o.stages &&
-           groups == o.groups && vote == o.vote && turns == o.turns &&
-           persistent == o.persistent && producer == o.producer &&
-           rotate == o.rotate && queries == o.queries && held == o.held &&
-           cluster == o.cluster && polynomial == o.polynomial && sums == o.sums &&
-           tanh == o.tanh && staged == o.staged;
-  }
+  bool operator==(const Schedule &other) const; ///< In every field.
 };
 
-/// A field of a schedule under the name that IR, overrides and manifests give it.
+/// A field of a schedule under the name that IR, overrides and manifests give it; the
+/// table holds all of them.
 struct ScheduleField {
   std::string name;
   int64_t Schedule::*member;

@@ -118,6 +118,13 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
   return fields;
 }
 
+bool Schedule::operator==(const Schedule &other) const {
+  const std::vector<ScheduleField> &fields = scheduleFields();
+  return std::all_of(fields.begin(), fields.end(), [&](const ScheduleField &field) {
+    return this->*field.member == other.*field.member;
+  });
+}
+
 std::string attn::overridesInWords() {
   std::string words;
   for (const ScheduleField &field : scheduleFields())

@@ -16,8 +16,8 @@ static int64_t registersOf(const Schedule &s) {
   return (s.producer ? producer : none)[s.groups - 1];
 }
 
-/// Result, scores, probabilities and held queries of a thread, one accumulator fragment of 16
-/// rows a warp; 32 more hold sums, positions and addresses (3 x 64 x 80 at head
+/// Result, scores, probabilities and held queries of a thread, one accumulator fragment
+/// of 16 rows a warp; 32 more hold sums, positions and addresses (3 x 64 x 80 at head
 /// dimension 128 fits 160, 4 x 64 x 64 at 64 fits 112).
 static int64_t registersNeeded(const Schedule &s, int64_t contracted) {
   int64_t fragments = std::max<int64_t>(1, s.rows / (16 * s.warps));

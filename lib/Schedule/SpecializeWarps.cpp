@@ -96,8 +96,8 @@ void Specializer::produce(Block *role) {
 // Consumers
 //===----------------------------------------------------------------------===//
 
-/// Blocks that other groups (of other blocks of the cluster, too) need: returned unread. Every group takes and passes
-/// its turn once for each block but its first.
+/// Blocks that other groups (of other blocks of the cluster, too) need: returned unread.
+/// Every group takes and passes its turn once for each block but its first.
 void Specializer::handBack(State &state, Value count) {
   auto all = scf::ForOp::create(
       b, loc, c32(0), count, c32(1), state.positions(),

@@ -2,7 +2,7 @@
 #ifndef ATTN_LIB_SPEC_PRINTABLE_H
 #define ATTN_LIB_SPEC_PRINTABLE_H
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 
 namespace attn::spec {

@@ -500,41 +500,40 @@ TEST(Groups, PolynomialIsAShareOfEight) {
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024), "");
 }
 
-TEST(Groups, HeldQueriesAreAFlagOfWarpGroups) {
-  Problem p = boxed(128, 128, false);
+/// A field of warp groups that is 0 or 1: another schedule with it than without, and
+/// refused beyond 1 and where there are no groups. Gives the schedule with it.
+static Schedule expectFlagOfGroups(const Problem &p, const std::string &name) {
   Schedule s = std::get<Schedule>(chooseHopper(p)), own = s, older, asked;
-  EXPECT_EQ(own.held, 0);
-  EXPECT_EQ(applyOverrides("held=1", s), "");
+  EXPECT_EQ(applyOverrides(name + "=0", own), "");
+  EXPECT_EQ(applyOverrides(name + "=1", s), "");
   EXPECT_FALSE(s == own);
   EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
-  EXPECT_EQ(sharedBytes(p, s), sharedBytes(p, own));
-  EXPECT_EQ(applyOverrides("held=2", s), "");
-  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("held, sums and tanh 0 or 1"),
+  Schedule wrong = s;
+  EXPECT_EQ(applyOverrides(name + "=2", wrong), "");
+  EXPECT_NE(checkGroups(p, wrong, 227 * 1024).find("rotate, held, sums and tanh 0 or 1"),
             std::string::npos);
-  EXPECT_EQ(applyOverrides("held=1", asked), "");
+  EXPECT_EQ(applyOverrides(name + "=1", asked), "");
   EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024).find("are for warp groups"),
             std::string::npos);
+  return s;
+}
+
+TEST(Groups, HeldQueriesAreAFlagOfWarpGroups) {
+  Problem p = boxed(128, 128, false);
+  Schedule own = std::get<Schedule>(chooseHopper(p));
+  EXPECT_EQ(own.held, 0);
+  EXPECT_EQ(sharedBytes(p, expectFlagOfGroups(p, "held")), sharedBytes(p, own));
 }
 
 TEST(Groups, SumsByTheProductAreAFlagOfASoftmax) {
   Problem p = boxed(64, 64, false);
   p.softmax = true;
-  Schedule s = std::get<Schedule>(chooseHopper(p)), own = s, older, asked;
+  Schedule s = expectFlagOfGroups(p, "sums"), own = s;
   EXPECT_EQ(applyOverrides("sums=0", own), "");
-  EXPECT_EQ(applyOverrides("sums=1", s), "");
-  EXPECT_FALSE(s == own);
-  EXPECT_EQ(checkGroups(p, s, 227 * 1024), "");
   EXPECT_EQ(sharedBytes(p, s) - sharedBytes(p, own), 16 * 64 * 2);
   p.softmax = false;
   EXPECT_EQ(checkGroups(p, own, 227 * 1024), "");
   EXPECT_NE(checkGroups(p, s, 227 * 1024).find("this kernel has no softmax"),
-            std::string::npos);
-  p.softmax = true;
-  EXPECT_EQ(applyOverrides("sums=2", s), "");
-  EXPECT_NE(checkGroups(p, s, 227 * 1024).find("rotate, held, sums and tanh 0 or 1"),
-            std::string::npos);
-  EXPECT_EQ(applyOverrides("sums=1", asked), "");
-  EXPECT_NE(checkOverrides(p, older, asked, 227 * 1024).find("are for warp groups"),
             std::string::npos);
 }
 
