@@ -214,10 +214,7 @@ FailureOr<Value> ElementwiseLowering::evaluate(Value tensor) {
         evaluateRegion(op, ValueRange(operands).drop_front());
     if (failed(other))
       return failure();
-    Value pair[] = {operands[0], *other};
-    Type f32 = p.b.getF32Type();
-    if (elementOf(pair[0]) != f32)
-      pair[0] = arith::ExtFOp::create(p.b, loc, typeLike(pair[0], f32), pair[0]);
+    Value pair[] = {p.toF32(operands[0]), *other};
     if (isa<ScaleOp>(op)) {
       p.unify(pair);
       result = multiply(loc, pair[0], pair[1]);

@@ -264,9 +264,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
   if (failed(scores))
     return failure();
   p.boxRows = 0;
-  Value tailed = p.expand(*scores, s.rows, s.columns);
-  if (elementOf(tailed) != f32)
-    tailed = arith::ExtFOp::create(p.b, loc, typeLike(tailed, f32), tailed);
+  Value tailed = p.toF32(p.expand(*scores, s.rows, s.columns));
   if (parts.softmax)
     online.factor = kOneOverLn2 * takeFactor(tailed);
   KeyOffset offset;

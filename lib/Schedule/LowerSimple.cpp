@@ -118,7 +118,7 @@ LogicalResult attn::lowerRows(const KernelContext &kernel, ProgramBuilder &p) {
     FailureOr<Value> s = values.evaluate(softmax.getScores());
     if (failed(s))
       return failure();
-    return online.maskTail(p.expand(*s, p.rows, p.columns), key);
+    return online.maskTail(p.expand(p.toF32(*s), p.rows, p.columns), key);
   };
 
   bool failedInside = false;

@@ -224,11 +224,7 @@ FailureOr<Value> Measurer::side(Value region, ElementwiseLowering &values) {
     return arith::ExtUIOp::create(p.b, loc, typeLike(*value, p.b.getI32Type()),
                                   *value)
         .getResult();
-  if (isa<FloatType>(element) && !element.isF32())
-    return arith::ExtFOp::create(p.b, loc, typeLike(*value, p.b.getF32Type()),
-                                 *value)
-        .getResult();
-  return value;
+  return isa<FloatType>(element) ? p.toF32(*value) : *value;
 }
 
 FailureOr<RowValues> Measurer::rowValues(const MaskRange &condition) {

@@ -27,11 +27,7 @@ OnlineSoftmax::State OnlineSoftmax::start(Value sink) {
   if (!sink)
     return {rowConstant(kMinusInfinity), rowConstant(0)};
   Location loc = p.program.getLoc();
-  Value logit = sink;
-  if (!elementOf(logit).isF32())
-    logit = arith::ExtFOp::create(p.b, loc, typeLike(logit, p.b.getF32Type()),
-                                  logit);
-  logit = p.expand(logit, p.rows, 1);
+  Value logit = p.expand(p.toF32(sink), p.rows, 1);
   // Not `factor`: the sink is no score, so a folded scale is not its own.
   Value maximum =
       arith::MulFOp::create(p.b, loc, logit, rowConstant(kOneOverLn2));

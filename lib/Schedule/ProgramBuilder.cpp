@@ -69,6 +69,13 @@ void ProgramBuilder::unify(MutableArrayRef<Value> values) {
     value = expand(value, r, c);
 }
 
+Value ProgramBuilder::toF32(Value value) {
+  if (elementOf(value).isF32())
+    return value;
+  return arith::ExtFOp::create(b, program.getLoc(), typeLike(value, b.getF32Type()),
+                               value);
+}
+
 Value ProgramBuilder::floatLike(Value like, double value) {
   Type element = elementOf(like);
   FloatAttr scalar = b.getFloatAttr(element, value);

@@ -133,6 +133,8 @@ public:
   void unify(llvm::MutableArrayRef<mlir::Value> values);
   /// `value` as a tile of rows x columns elements.
   mlir::Value expand(mlir::Value value, int64_t rows, int64_t columns);
+  /// A tile or scalar of floats as f32.
+  mlir::Value toF32(mlir::Value value);
   /// A float constant shaped and typed like `like`.
   mlir::Value floatLike(mlir::Value like, double value);
   /// `like`'s shape filled with an integer.
