@@ -29,6 +29,7 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -248,6 +249,23 @@ static ArrayRef<const char *> smallerSchedules(const PipelineOptions &pipeline) 
   return {};
 }
 
+/// What a user may do about a kernel that runs out of registers; overrides are for
+/// flash kernels alone.
+static std::string smallerTile(const bundle::Kernel &kernel,
+                               const PipelineOptions &pipeline) {
+  auto tile = kernel.choice ? kernel.choice->schedule : std::map<std::string, int64_t>();
+  if (!smallerSchedules(pipeline).empty()) {
+    if (tile["columns"] > 16)
+      return llvm::formatv("use a smaller tile (--schedule=columns={0})",
+                           std::max<int64_t>(16, tile["columns"] / 32 * 16));
+    if (tile["groups"] == 0 && tile["rows"] > 16)
+      return llvm::formatv("use a smaller tile (--schedule=rows={0},columns=16,warps={1})",
+                           tile["rows"] / 2,
+                           std::max<int64_t>(1, std::min(tile["warps"], tile["rows"] / 32)));
+  }
+  return "leave this level out (--levels)";
+}
+
 /// One attempt. When the assembler runs out of registers, `tooLarge` is set and
 /// nothing is said, or, without `tooLarge`, an error is.
 static FailureOr<CompiledLevel>
@@ -335,9 +353,7 @@ compileOnce(MLIRContext &context, const spec::Module &source,
         return module->emitError("kernel ")
                << entry.symbol << " spills " << found->second.spillBytes
                << " bytes of registers on " << arch << "; "
-               << (!smallerSchedules(pipeline).empty()
-                       ? "use a smaller tile (--schedule=rows=64) or --allow-spills"
-                       : "leave this level out (--levels) or use --allow-spills");
+               << smallerTile(entry, pipeline) << " or use --allow-spills";
       if (!entry.resources)
         entry.resources = found->second;
     }

@@ -53,7 +53,8 @@ int64_t attn::sharedBytes(const Problem &problem, const Schedule &s) {
 /// Row kernels and pointwise kernels move memory: a warp a row, 16-byte lanes.
 /// A softmax reads its rows twice. With 64 elements a lane few enough rows are
 /// under way at once for the second reading to find them in the L2 cache, unless
-/// the score function and the bounds of live keys need the registers.
+/// the score function, the bounds of live keys or the elements' addresses need the
+/// registers.
 static Schedule chooseRows(const Problem &problem, const ScheduleTarget &target) {
   Schedule s;
   bool cpu = target.unit == Unit::Cpu, rows = problem.kind == KernelKind::Rows;
@@ -61,7 +62,10 @@ static Schedule chooseRows(const Problem &problem, const ScheduleTarget &target)
   s.vector = 4;
   s.rows = cpu ? 8 : 4;
   int64_t most = problem.uneven ? 10 : 12;
-  s.columns = !rows ? 512 : cpu ? 1024 : problem.work > most ? 512 : 2048;
+  s.columns = !rows                                  ? 512
+              : cpu                                  ? 1024
+              : problem.work > most || problem.apart ? 512
+                                                     : 2048;
   return s;
 }
 

@@ -51,6 +51,9 @@ struct Problem {
   bool resultRows = false;
   /// Some key blocks may be dead for some rows: the kernel has masks.
   bool uneven = false;
+  /// Rows: a row's elements lie apart in some operand or result, so that each has an
+  /// address of its own.
+  bool apart = false;
   /// Flash: masks limit a row's keys on both sides, as a sliding window does, so tiles
   /// are short.
   bool window = false;

@@ -186,6 +186,22 @@ static std::pair<bool, int> resultRows(KernelOp kernel, StringRef column) {
   return {whole, static_cast<int>(bytes)};
 }
 
+/// Problem::apart of a softmax over `key`.
+static bool liesApart(KernelOp kernel, StringRef key) {
+  auto apart = [&](Value tensor) {
+    return isa<RankedTensorType>(tensor.getType()) &&
+           llvm::is_contained(axesOf(tensor), key) && !endsWith(tensor, key);
+  };
+  bool reads = false;
+  kernel.getBody().walk([&](Operation *op) {
+    reads |= llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand.getParentRegion() != &kernel.getBody() && apart(operand);
+    });
+  });
+  return reads ||
+         llvm::any_of(kernel.getResults(), apart);
+}
+
 Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
                               const AxisTable &axes) {
   Problem problem;
@@ -198,6 +214,8 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
       problem.work += region.front().getOperations().size() - 1;
       region.walk([&](Operation *inner) { problem.special += isSpecial(inner); });
     }
+    if (auto softmax = dyn_cast<SoftmaxOp>(op))
+      problem.apart = liesApart(kernel, softmax.getOver());
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
       if (!first)
         first = matmul;

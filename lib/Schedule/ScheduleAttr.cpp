@@ -34,6 +34,7 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("boxes", problem.boxes),
                               entry("captured", problem.captured),
                               entry("uneven", problem.uneven),
+                              entry("apart", problem.apart),
                               entry("window", problem.window)});
 }
 
