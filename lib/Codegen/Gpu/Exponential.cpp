@@ -65,14 +65,17 @@ struct WritePacked {
     return one({x, y, z}, "lop3.b32 $0, $1, $2, $3, 0xEA;");
   }
   Value fmaPair(Value x, Value y, Value z) {
-    return one({x, y, z}, "fma.rn.bf16x2 $0, $1, $2, $3;");
+    return one({x, y, z}, "fma.rn.bf16x2 $0, $1, $2, $3;", false);
   }
 
 private:
-  Value one(ValueRange operands, const std::string &text) {
+  /// `immediate`: the instruction takes constants as they are.
+  Value one(ValueRange operands, const std::string &text, bool immediate = true) {
     std::string constraints = "=r";
-    for (size_t i = 0; i < operands.size(); ++i)
-      constraints += operands[i].getDefiningOp<arith::ConstantOp>() ? ",rn" : ",r";
+    for (Value operand : operands) {
+      bool constant = immediate && operand.getDefiningOp<arith::ConstantOp>();
+      constraints += constant ? ",n" : ",r";
+    }
     return t.assembly({t.i32()}, operands, text, constraints, false)[0];
   }
 };
