@@ -140,6 +140,26 @@ LogicalResult Exp2Op::verify() {
   return success();
 }
 
+/// Of a share of pairs in packed bf16 and the rest in f32.
+static LogicalResult verifyPacked(Operation *op, Value exact, Value packed,
+                                  int64_t share) {
+  RankedTensorType tile = tileOf(exact), pairs = tileOf(packed);
+  if (!tile.getElementType().isF32() || !pairs.getElementType().isBF16() ||
+      tile.getShape() != pairs.getShape() || tile.getDimSize(1) % 2)
+    return op->emitOpError("takes f32 and bf16 of one shape, in pairs of columns");
+  if (share < 1 || share > 8)
+    return op->emitOpError("computes 1 to 8 of every 8 pairs packed, not ") << share;
+  return success();
+}
+
+LogicalResult Exp2PackedOp::verify() {
+  return verifyPacked(*this, getExact(), getPower(), getShare());
+}
+
+LogicalResult RoundPackedOp::verify() {
+  return verifyPacked(*this, getExact(), getPower(), getShare());
+}
+
 LogicalResult MaskOp::verify() {
   RankedTensorType value = tileOf(getValue()), predicate = tileOf(getPredicate());
   if (value.getShape() != predicate.getShape() ||

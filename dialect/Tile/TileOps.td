@@ -216,6 +216,55 @@ def Tile_Exp2Op : Tile_Op<"exp2", [Pure, AllTypesMatch<["value", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def Tile_Exp2PackedOp : Tile_Op<"exp2_packed", [Pure,
+    AllTypesMatch<["value", "exact"]>, AllTypesMatch<["power", "bend"]>]> {
+  let summary = "2^x for bf16, a share of it in packed bf16";
+  let description = [{
+    Of every eight pairs of neighbouring columns that a thread holds, `share` are
+    computed two elements at once, without the special-function unit: a straight
+    line between powers of two, `power`, and what 2^x lies below it, `bend`, both
+    as the bits that tile.round_packed adds. The others are in `exact`, as
+    `math.exp2` has them. Where one has an element the others' is of no meaning.
+
+    x is rounded to 2^-7 and the result to bf16: 2.3e-3 of it in the mean, where
+    rounding 2^x to bf16 is 1.6e-3. Whole x are exact, -127 and below are 0, 128 and
+    above and NaN are infinite. With `checked` x from -196736 to -98432 may be
+    infinite as well: somebody looks for that afterwards (tile.redo). When x is a
+    fused a b + c with c alike along each row, c must be whole (tile.running_max):
+    an offset is added to it beforehand.
+
+    ```mlir
+    %e, %y, %w = tile.exp2_packed %x share 3 : tensor<64x64xf32> -> tensor<64x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$value, I64Attr:$share, UnitAttr:$checked);
+  let results = (outs Tile_Tile:$exact, Tile_Tile:$power, Tile_Tile:$bend);
+  let assemblyFormat = [{
+    $value `share` $share (`checked` $checked^)? attr-dict `:` type($value) `->` type($power)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_RoundPackedOp : Tile_Op<"round_packed", [Pure,
+    AllTypesMatch<["power", "bend", "result"]>]> {
+  let summary = "The bf16 tile of what tile.exp2_packed gives";
+  let description = [{
+    Rounds the elements that are in `exact` and adds up the others. An operation of its
+    own because it must come after the wait that frees the registers of the last
+    probabilities (tile.dot_wait), and what is not rounded is made before that.
+
+    ```mlir
+    %p = tile.round_packed %e, %y, %w share 3 : tensor<64x64xf32>, tensor<64x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$exact, Tile_Tile:$power, Tile_Tile:$bend, I64Attr:$share);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $exact `,` $power `,` $bend `share` $share attr-dict `:` type($exact) `,` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "Keeps elements where the predicate holds, minus infinity (or zero) elsewhere";
   let description = [{

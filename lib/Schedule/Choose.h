@@ -40,6 +40,8 @@ struct Problem {
   /// Flash: a result keeps more bits than rounded probabilities, whose sum must then
   /// divide (OnlineSoftmax.h).
   bool wide = false;
+  /// Flash: probabilities are rounded to bf16, whose exponents are those of f32.
+  bool bf16 = false;
   /// Flash: scores are so small by themselves that no maximum is needed.
   bool bounded = false;
   /// Every operand is 16 bits wide and has its summed (or output) axis innermost,
@@ -108,6 +110,8 @@ struct Schedule {
                        ///< values that they load, 1 or 2 (tiles a grid apart only).
   int64_t polynomial = 0; ///< Wgmma, Flash: of every 8 pairs of probabilities, how
                           ///< many the special-function unit is spared.
+  int64_t packed = 0; ///< Wgmma, Flash, bf16: of every 8 pairs of probabilities, how many
+                      ///< are computed in packed bf16 (with sums=1).
   int64_t sums = 0;   ///< Wgmma, Flash: 1: the value product gives the row sums, of a
                       ///< column block of ones.
   int64_t tanh = 0;   ///< Wgmma, Flash: 1: the tanh of small scores by multiplications.

@@ -232,6 +232,9 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
                            cast<RankedTensorType>(softmax.getValues().getType())
                                .getElementType());
       problem.bounded = fixedReference(softmax).has_value();
+      problem.bf16 = cast<RankedTensorType>(softmax.getValues().getType())
+                         .getElementType()
+                         .isBF16();
     }
   }
   if (!first)

@@ -32,8 +32,8 @@ FailureOr<KeyLoop> attn::takeApart(tile::ForKeysOp op) {
   loop.value = loop.values.getB().getDefiningOp<tile::LoadBoxOp>();
   if (!loop.query || !loop.key || !loop.value)
     return unfit("operands must be read by tile.load_box");
-  loop.round = loop.values.getA().getDefiningOp<arith::TruncFOp>();
-  if (!loop.round)
+  loop.round = loop.values.getA().getDefiningOp();
+  if (!isa_and_nonnull<arith::TruncFOp, tile::RoundPackedOp>(loop.round))
     return unfit("probabilities must be rounded to 16 bits");
   loop.rescale = loop.values.getAccumulator().getDefiningOp<tile::RescaleOp>();
   Value accumulated = loop.rescale ? loop.rescale.getValue()
@@ -224,6 +224,8 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
       continue;
     }
     Operation *copy = b.clone(*op, map);
+    if (auto packed = dyn_cast<tile::Exp2PackedOp>(copy))
+      packed.setChecked(live && *live == tile::SoftmaxForm::Keep && freezes());
     if (auto mask = dyn_cast<tile::MaskOp>(copy))
       masks.push_back(mask);
     // One that need not move is the first block's.
@@ -235,22 +237,22 @@ KeyConsumer::Softmaxed KeyConsumer::softmax(State &state, Value keyStart,
   }
   for (auto value : loop.yield()->getOperands().drop_front())
     result.sums.push_back(map.lookupOrDefault(value));
-  result.probability = map.lookupOrDefault(loop.round.getIn());
+  for (Value value : loop.round->getOperands())
+    result.unrounded.push_back(map.lookupOrDefault(value));
   // A mask that ends the chain is replaced, so look through it.
   for (tile::MaskOp mask : masks) {
     Value before = mask.getResult();
     Value after = lowerMask(mask, live.has_value());
-    if (result.probability == before)
-      result.probability = after;
-    for (Value &sum : result.sums)
-      if (sum == before)
-        sum = after;
+    llvm::replace(result.unrounded, before, after);
+    llvm::replace(result.sums, before, after);
   }
   return result;
 }
 
-Value KeyConsumer::rounded(Value probability) {
-  return arith::TruncFOp::create(b, loc, loop.round.getType(), probability);
+Value KeyConsumer::rounded(const Softmaxed &done) {
+  Operation *copy = b.clone(*loop.round);
+  copy->setOperands(done.unrounded);
+  return copy->getResult(0);
 }
 
 void KeyConsumer::rescale(State &state, const Softmaxed &done) {
@@ -277,7 +279,7 @@ void KeyConsumer::first(State &state, Value keyStart) {
   if (!matchPattern(state.accumulator, m_AnyZeroFloat()))
     rescale(state, done);
   state.sums = done.sums;
-  state.probability = rounded(done.probability);
+  state.probability = rounded(done);
 }
 
 void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
@@ -302,7 +304,7 @@ void KeyConsumer::rotatedStep(State &state, Value keyStart, Live live) {
   rescale(state, done);
   state.sums = done.sums;
   // Only here: until the wait the product reads the old probabilities.
-  state.probability = rounded(done.probability);
+  state.probability = rounded(done);
 }
 
 void KeyConsumer::plainStep(State &state, Value keyStart, Live live) {
@@ -318,7 +320,7 @@ void KeyConsumer::plainStep(State &state, Value keyStart, Live live) {
   rescale(state, done);
   state.sums = done.sums;
   State now = state;
-  now.probability = rounded(done.probability);
+  now.probability = rounded(done);
   state.accumulator = valuesDone(now, issueValues(now, /*fence=*/true));
   state.value = now.value;
 }

@@ -41,7 +41,8 @@ struct KeyLoop {
   tile::RescaleOp rescale; ///< Null without a softmax.
   /// What score functions read of each row and key, brought like the keys.
   llvm::SmallVector<tile::LoadMappedOp> captured;
-  mlir::arith::TruncFOp round; ///< Probabilities to 16 bits.
+  /// Probabilities to 16 bits: arith.truncf or tile.round_packed.
+  mlir::Operation *round = nullptr;
   /// From the scores to the probabilities, in order; what the sums and maxima
   /// need as well.
   llvm::SmallVector<mlir::Operation *> softmax;
@@ -155,7 +156,7 @@ protected:
 
 private:
   struct Softmaxed {
-    mlir::Value probability; ///< f32
+    llvm::SmallVector<mlir::Value> unrounded; ///< What loop.round takes.
     llvm::SmallVector<mlir::Value> sums;
     mlir::IRMapping map;
   };
@@ -181,7 +182,7 @@ private:
   /// the place to: `issued` says whether the score product is under way.
   void takeAhead(State &state, mlir::Value keyStart, bool issued,
                  llvm::SmallVectorImpl<mlir::Value> &tiles);
-  mlir::Value rounded(mlir::Value probability);
+  mlir::Value rounded(const Softmaxed &done);
   void rescale(State &state, const Softmaxed &done);
   void first(State &state, mlir::Value keyStart);
   void rotatedStep(State &state, mlir::Value keyStart, Live live);

@@ -58,6 +58,9 @@ constexpr double kSlow = 2; ///< Slots of what a clock does 64 of.
 constexpr double kQuarterLanes = 4; ///< Lanes that hold a value of a row each.
 constexpr double kColumnLanes = 32; ///< ... a value of a column.
 constexpr double kPolynomialSlots = 6; ///< See lib/Codegen/Gpu/Exp2Polynomial.h.
+/// See lib/Codegen/Gpu/Exp2Packed.h: a cut an element; join, mask and three
+/// multiply-adds a pair.
+constexpr double kPackedSlots = kSlow + (2 * kSlow + 3) / 2;
 } // namespace
 
 /// Elements that the lanes of a warp group compute for a tile; what all of a row or
@@ -90,6 +93,12 @@ static Work workOf(Operation &op) {
       other = workOf(branch.getElseRegion().front());
     return other.clocks() < taken.clocks() ? other : taken;
   }
+  if (auto power = dyn_cast<tile::Exp2PackedOp>(op)) {
+    double all = elements(power.getValue().getType());
+    double spared = double(power.getShare()) / 8;
+    double cut = power.getChecked() ? 0 : kSlow; // From below, see there.
+    return {all * spared * (kPackedSlots + cut), all * (1 - spared)};
+  }
   if (op.getNumRegions() > 0 || op.getNumResults() != 1)
     return {};
   double results = elements(op.getResult(0).getType());
@@ -106,6 +115,9 @@ static Work workOf(Operation &op) {
     double spared = double(power.getPolynomial()) / 8;
     return {results * spared * kPolynomialSlots, results * (1 - spared)};
   }
+  // Two conversions to 16 bits are one instruction.
+  if (isa<arith::TruncFOp, tile::RoundPackedOp>(op))
+    return {results * kSlow / 2, 0};
   if (isa<tile::TileDialect>(op.getDialect()))
     return {}; // Products and copies run elsewhere.
   if (isSpecial(&op))
@@ -116,9 +128,7 @@ static Work workOf(Operation &op) {
     return {};
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, math::FmaOp>(op))
     return {results, 0};
-  // Two conversions to 16 bits are one instruction.
-  if (isa<arith::TruncFOp>(op))
-    return {results * kSlow / 2, 0};
+
   if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
     return {results * kSlow, 0};
   return {};

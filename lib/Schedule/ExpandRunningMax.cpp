@@ -53,6 +53,15 @@ struct Expansion {
     return arith::ConstantOp::create(
         b, loc, DenseElementsAttr::get(rowType, b.getF32FloatAttr(value)));
   }
+  /// Rounded up, and where floats are more than 1 apart to what offsets of polynomials
+  /// can be taken from exactly: multiples of 128 up to this one.
+  Value wholeOf(OpBuilder &b, Value maximum) {
+    Value up = math::CeilOp::create(b, loc, maximum);
+    Value offset = rowConstant(b, 98432);
+    Value apart = arith::SubFOp::create(b, loc, offset, up);
+    return arith::SelectOp::create(b, loc, isLarge(b, loc, up), up,
+                                   arith::SubFOp::create(b, loc, offset, apart));
+  }
   /// {next, correction}.
   SmallVector<Value> running(OpBuilder &b) {
     Value scores = op.getScores();
@@ -66,7 +75,7 @@ struct Expansion {
     largest = scaleLargest(b, loc, largest, factor);
     Value next = arith::MaxNumFOp::create(b, loc, op.getMaximum(), largest);
     if (op.getWhole())
-      next = math::CeilOp::create(b, loc, next);
+      next = wholeOf(b, next);
     Value dead = arith::CmpFOp::create(
         b, loc, arith::CmpFPredicate::OEQ, next,
         rowConstant(b, -std::numeric_limits<double>::infinity()));

@@ -188,6 +188,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
       p.b, loc, DenseElementsAttr::get(outType, p.b.getF32FloatAttr(0)))};
   OnlineSoftmax online(p);
   online.polynomial = s.polynomial;
+  online.packed = s.packed;
   if (grouped && parts.softmax)
     online.fixed = fixedReference(parts.softmax);
   if (parts.softmax) {
@@ -301,8 +302,7 @@ LogicalResult attn::lowerFlash(const KernelContext &kernel, ProgramBuilder &p) {
     next = step.next.flat();
   }
   if (elementOf(probability) != value.element)
-    probability = arith::TruncFOp::create(
-        p.b, loc, typeLike(probability, value.element), probability);
+    probability = online.rounded(probability, value.element);
   auto valueType =
       RankedTensorType::get({s.columns, s.outColumns}, value.element);
   Value valueTile =

@@ -33,8 +33,14 @@ OnlineSoftmax::State OnlineSoftmax::start(Value sink) {
       arith::MulFOp::create(p.b, loc, logit, rowConstant(kOneOverLn2));
   Value dead = arith::CmpFOp::create(p.b, loc, arith::CmpFPredicate::OEQ,
                                      maximum, rowConstant(kMinusInfinity));
-  Value sum = arith::SelectOp::create(p.b, loc, dead, rowConstant(0),
-                                      rowConstant(1));
+  Value own = rowConstant(1);
+  if (packed > 0) {
+    Value exact = maximum;
+    maximum = math::CeilOp::create(p.b, loc, exact);
+    own = math::Exp2Op::create(p.b, loc,
+                               arith::SubFOp::create(p.b, loc, exact, maximum));
+  }
+  Value sum = arith::SelectOp::create(p.b, loc, dead, rowConstant(0), own);
   return {maximum, sum};
 }
 
@@ -72,7 +78,23 @@ Value OnlineSoftmax::probability(Value scores, Line line, Value offset) {
   if (polynomial > 0)
     return tile::Exp2Op::create(p.b, loc, exponent.getType(), exponent, polynomial,
                                 /*unbounded=*/false);
+  if (packed > 0) {
+    Type pairs = typeLike(exponent, p.b.getBF16Type());
+    return tile::Exp2PackedOp::create(p.b, loc, exponent.getType(), pairs, pairs,
+                                      exponent, packed, /*checked=*/false)
+        .getExact();
+  }
   return math::Exp2Op::create(p.b, loc, exponent);
+}
+
+Value OnlineSoftmax::rounded(Value probability, Type element) {
+  Location loc = p.program.getLoc();
+  Type type = typeLike(probability, element);
+  if (auto both = probability.getDefiningOp<tile::Exp2PackedOp>())
+    return tile::RoundPackedOp::create(p.b, loc, type, both.getExact(),
+                                       both.getPower(), both.getBend(),
+                                       both.getShare());
+  return arith::TruncFOp::create(p.b, loc, type, probability);
 }
 
 OnlineSoftmax::Step OnlineSoftmax::step(State state, Value scores) {
@@ -195,14 +217,15 @@ OnlineSoftmax::FoldedStep OnlineSoftmax::stepFolded(State state, Value scores,
       fixed ? tile::SoftmaxForm::Keep : tile::SoftmaxForm::Running, scores,
       state.maximum, offset.columns, offset.growth,
       llvm::APFloat(static_cast<float>(factor)),
-      /*whole=*/!fixed && polynomial > 0);
+      /*whole=*/packed > 0 || (!fixed && polynomial > 0));
   FoldedStep step;
   step.next.maximum = running.getNext();
   if (fixed) {
+    double most = packed > 0 ? std::floor(*fixed) : *fixed;
     step.next.maximum = arith::MaxNumFOp::create(p.b, loc, step.next.maximum,
-                                                 rowConstant(-*fixed));
+                                                 rowConstant(-most));
     step.next.maximum = arith::MinNumFOp::create(p.b, loc, step.next.maximum,
-                                                 rowConstant(*fixed));
+                                                 rowConstant(most));
   }
   step.correction = running.getCorrection();
   step.moved = running.getMoved();

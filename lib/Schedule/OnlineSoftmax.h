@@ -62,6 +62,10 @@ public:
   /// Of every 8 pairs of probabilities, how many are polynomials (tile.exp2).
   int64_t polynomial = 0;
 
+  /// The same in packed bf16 (tile.exp2_packed); then nothing else may use
+  /// probabilities than `rounded`, and maxima are whole.
+  int64_t packed = 0;
+
   /// Scores are bounded (ScoreBound.h): the maximum is the first block's, cut to
   /// this size, and not moved again.
   std::optional<double> fixed;
@@ -101,6 +105,8 @@ public:
   Line line(mlir::Value maximum, mlir::Value largest);
   mlir::Value probability(mlir::Value scores, Line line,
                           mlir::Value offset = nullptr);
+  /// Probabilities in the value product's type.
+  mlir::Value rounded(mlir::Value probability, mlir::Type element);
   /// 1 / sum, 0 where the sum is 0.
   mlir::Value inverse(mlir::Value sum);
   /// Natural log-sum-exp, minus infinity where the sum is 0.

@@ -9,6 +9,27 @@
 
 using namespace attn;
 
+/// Of packed exponentials.
+static std::string checkPacked(const Problem &problem, const Schedule &s) {
+  if (s.packed == 0)
+    return "";
+  if (s.packed > 8)
+    return "packed is how many of 8 pairs of probabilities, 0 to 8";
+  if (!problem.softmax || !problem.bf16)
+    return "packed (exponentials in packed bf16) needs a softmax whose probabilities are "
+           "rounded to bf16; use packed=0 or polynomial";
+  if (problem.lse)
+    return "packed (exponentials in packed bf16) leaves no f32 probabilities, which a "
+           "log-sum-exp is made of; use packed=0 or polynomial";
+  if (!s.sums)
+    return "packed (exponentials in packed bf16) leaves no f32 probabilities to add up; "
+           "use sums=1 with it, or packed=0";
+  if (s.polynomial)
+    return "polynomial and packed are two ways to spare the special-function unit; use "
+           "one of them";
+  return "";
+}
+
 std::string attn::checkGroups(const Problem &problem, const Schedule &s,
                               int64_t sharedPerBlock) {
   if (s.rows != 64 || s.warps != 4)
@@ -29,6 +50,8 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
   if (s.vote == 2 && s.polynomial > 0)
     return "vote=2 (a frozen maximum) leaves the polynomials' range; use "
            "polynomial=0 or vote=1";
+  if (std::string error = checkPacked(problem, s); !error.empty())
+    return error;
   if (s.producer && !s.rotate)
     return "level specialized always rotates its loop; use level pipelined for "
            "rotate=0";
@@ -82,9 +105,9 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
       s.queries != chosen.queries || s.held != chosen.held || s.cluster != chosen.cluster ||
-      s.polynomial != chosen.polynomial || s.sums != chosen.sums || s.tanh != chosen.tanh)
-    return "groups, turns, vote, persistent, rotate, queries, held, cluster, polynomial, sums "
-           "and tanh are for warp groups, which levels pipelined and specialized of --target=sm_90a "
+      s.polynomial != chosen.polynomial || s.packed != chosen.packed || s.sums != chosen.sums || s.tanh != chosen.tanh)
+    return "groups, turns, vote, persistent, rotate, queries, held, cluster, polynomial, packed, "
+           "sums and tanh are for warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
   if (s.rows > 1024)
     return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
@@ -112,6 +135,7 @@ const std::vector<ScheduleField> &attn::scheduleFields() {
       {"held", &Schedule::held, 0, true},
       {"cluster", &Schedule::cluster, 1, true},
       {"polynomial", &Schedule::polynomial, 0, true},
+      {"packed", &Schedule::packed, 0, true},
       {"sums", &Schedule::sums, 0, true},
       {"tanh", &Schedule::tanh, 0, true},
       {"staged", &Schedule::staged, 0, false}};

@@ -30,6 +30,7 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
                               entry("softmax", problem.softmax),
                               entry("lse", problem.lse),
                               entry("wide", problem.wide),
+                              entry("bf16", problem.bf16),
                               entry("bounded", problem.bounded),
                               entry("boxes", problem.boxes),
                               entry("captured", problem.captured),
@@ -59,7 +60,8 @@ FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {
                   schedule.persistent <= 2 && schedule.queries >= 1 &&
                   schedule.queries <= 2 && schedule.cluster >= 1 &&
                   schedule.cluster <= 2 && schedule.polynomial >= 0 &&
-                  schedule.polynomial <= 8;
+                  schedule.polynomial <= 8 && schedule.packed >= 0 &&
+                  schedule.packed <= 8;
   for (int64_t flag :
        {schedule.producer, schedule.rotate, schedule.staged, schedule.held,
         schedule.sums, schedule.tanh})
@@ -91,6 +93,8 @@ std::string attn::describeSchedule(const Schedule &s, KernelKind kind) {
       text += ", queries held";
     if (s.polynomial)
       text += fmt::format(", polynomial {}", s.polynomial);
+    if (s.packed)
+      text += fmt::format(", packed {}", s.packed);
     if (s.sums)
       text += ", sums by product";
     if (s.tanh)

@@ -42,6 +42,8 @@ std::string attn::spellOverrides(const Schedule &s, Unit unit) {
     text += ",held=1";
   if (s.sums)
     text += ",sums=1";
+  if (s.packed)
+    text += fmt::format(",packed={}", s.packed);
   if (s.polynomial)
     text += fmt::format(",polynomial={}", s.polynomial);
   return s.tanh ? text + ",tanh=1" : text;
@@ -112,6 +114,14 @@ static void searchGroups(Collector &c) {
     change(&Schedule::held, {0, 1});
   if (c.problem.softmax && (c.problem.wide || !c.problem.lse))
     change(&Schedule::sums, {0, 1});
+  if (c.problem.softmax && c.problem.bf16 && !c.problem.lse)
+    for (int64_t packed : {2, 3, 4}) {
+      Schedule s = base;
+      s.packed = packed;
+      s.sums = 1;
+      s.polynomial = 0;
+      c.add(s);
+    }
   if (c.problem.special)
     change(&Schedule::tanh, {0, 1});
   if (base.producer) {

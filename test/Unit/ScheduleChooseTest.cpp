@@ -240,7 +240,7 @@ TEST(Overrides, WrongItemsAreQuoted) {
                   "' is not understood; write some of rows=N, columns=N, depth=N, "
                   "warps=N, vector=N, stages=N, groups=N, vote=N, turns=N, "
                   "persistent=N, rotate=N, queries=N, held=N, cluster=N, polynomial=N, "
-                  "sums=N, tanh=N with commas between them (numbers up to 4096)");
+                  "packed=N, sums=N, tanh=N with commas between them (numbers up to 4096)");
   }
 }
 

@@ -121,6 +121,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
       .Case<tile::BandOp>([&](auto o) { return emitBand(o); })
       .Case<tile::AnyOp>([&](auto o) { return emitAny(o); })
       .Case<tile::Exp2Op>([&](auto o) { return emitExp2(o); })
+      .Case<tile::Exp2PackedOp>([&](auto o) { return emitExp2Packed(o); })
+      .Case<tile::RoundPackedOp>([&](auto o) { return emitRoundPacked(o); })
       .Case<tile::LoadBoxOp, tile::LoadMappedOp>([&](auto o) {
         return o.emitOpError("must be gone before tile-to-nvvm; run "
                              "tile-specialize-warps first");

@@ -111,6 +111,8 @@ private:
   //===--- Exponential.cpp --------------------------------------------------===//
   class OffsetSum;
   LogicalResult emitExp2(tile::Exp2Op op);
+  LogicalResult emitExp2Packed(tile::Exp2PackedOp op);
+  LogicalResult emitRoundPacked(tile::RoundPackedOp op);
 
   //===--- Reduce.cpp -------------------------------------------------------===//
   LogicalResult emitReduce(tile::ReduceOp op);

@@ -336,6 +336,32 @@ func.func @no_pairs(%t: tensor<16x1xf32>) {
 
 // -----
 
+// tile.exp2_packed
+func.func @packed_without_share(%t: tensor<16x8xf32>) {
+  // expected-error @+1 {{computes 1 to 8 of every 8 pairs packed, not 0}}
+  %e, %y, %w = tile.exp2_packed %t share 0 : tensor<16x8xf32> -> tensor<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @packed_in_f16(%t: tensor<16x8xf32>) {
+  // expected-error @+1 {{takes f32 and bf16 of one shape, in pairs of columns}}
+  %e, %y, %w = tile.exp2_packed %t share 2 : tensor<16x8xf32> -> tensor<16x8xf16>
+  return
+}
+
+// -----
+
+// tile.round_packed
+func.func @rounds_another_shape(%e: tensor<16x16xf32>, %y: tensor<16x8xbf16>) {
+  // expected-error @+1 {{takes f32 and bf16 of one shape, in pairs of columns}}
+  %p = tile.round_packed %e, %y, %y share 2 : tensor<16x16xf32>, tensor<16x8xbf16>
+  return
+}
+
+// -----
+
 // tile.for_keys
 func.func @loop_without_step(%b: i64, %c: i32) {
   // expected-error @+1 {{step must be positive}}

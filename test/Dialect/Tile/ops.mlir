@@ -76,6 +76,10 @@ func.func @mathematics(%a: tensor<64x32xbf16>, %b: tensor<32x16xbf16>,
   %5 = tile.exp2 %4 polynomial 4 : tensor<64x16xf32>
   // CHECK: tile.exp2 %{{.+}} polynomial 8 unbounded : tensor<64x16xf32>
   %6 = tile.exp2 %5 polynomial 8 unbounded : tensor<64x16xf32>
+  // CHECK: tile.exp2_packed %{{.+}} share 3 checked : tensor<64x16xf32> -> tensor<64x16xbf16>
+  %e, %power, %bend = tile.exp2_packed %6 share 3 checked : tensor<64x16xf32> -> tensor<64x16xbf16>
+  // CHECK: tile.round_packed %{{.+}}, %{{.+}}, %{{.+}} share 3 : tensor<64x16xf32>, tensor<64x16xbf16>
+  %7 = tile.round_packed %e, %power, %bend share 3 : tensor<64x16xf32>, tensor<64x16xbf16>
   return
 }
 
