@@ -148,8 +148,8 @@ double attn::profile::blockBytes(const bundle::Term &term,
   return bytes;
 }
 
-/// How many times its bytes a load of pieces of rows of this operand takes from the
-/// cache, which gives whole lines.
+/// How many times as many lines of the cache pieces of `depth` elements of this
+/// operand's rows touch as pieces that begin where a line does.
 static double linesShare(const bundle::Term &term, const bundle::Kernel &kernel,
                          const Lengths &lengths, int64_t depth) {
   constexpr int64_t kLine = 128;
@@ -161,12 +161,13 @@ static double linesShare(const bundle::Term &term, const bundle::Kernel &kernel,
       std::any_of(kernel.grid.begin(), kernel.grid.end(),
                   [&](const bundle::GridAxis &axis) { return axis.axis == last; });
   auto pitch = int64_t(term.coefficient * double(length));
-  double piece = term.coefficient * double(depth);
-  if (inGrid || length <= depth || pitch <= 0)
+  auto piece = int64_t(term.coefficient * double(depth));
+  if (inGrid || length <= depth || pitch <= 0 || piece <= 0)
     return 1;
-  // Rows start at all multiples of what the pitch and a line share.
-  double apart = double(std::gcd(pitch, kLine)) / double(kLine);
-  return 1 + (1 - apart) * double(kLine) / piece;
+  // Pieces start at all multiples of what rows, pieces and lines share.
+  int64_t apart = std::gcd(std::gcd(pitch, piece), kLine);
+  double lines = double(piece + kLine - apart) / double(kLine);
+  return lines / double((piece + kLine - 1) / kLine);
 }
 
 double attn::profile::cacheBytesMoved(const bundle::Kernel &kernel,
