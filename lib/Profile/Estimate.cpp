@@ -218,8 +218,10 @@ private:
                          : std::max({e.tensorSeconds, e.scalarSeconds,
                                      e.exponentialSeconds});
     double starts = double(blocks) * habits.blockSeconds;
-    double body = std::max(together({e.memorySeconds, compute}, exponent), starts);
+    double body = std::max(
+        together({e.memorySeconds, e.cacheSeconds, compute}, exponent), starts);
     bind({{e.memorySeconds, "memory"},
+          {e.cacheSeconds, "cache"},
           {e.tensorSeconds, "matmul"},
           {e.scalarSeconds, "f32"},
           {e.exponentialSeconds, "exponentials"},
@@ -271,6 +273,8 @@ private:
     double stores = tile.grouped ? habits.boxStores : habits.fragmentStores;
     e.memorySeconds = (double(e.bytesRead) + double(e.bytesWritten) / stores) /
                       roofs.bandwidth;
+    if (habits.cacheRate > 0)
+      e.cacheSeconds = cacheBytesMoved(kernel, lengths, live) / habits.cacheRate;
     e.tensorSeconds /= shareOf(habits.matmulShare, p.tensorUnit);
     bool passesOver = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
                                   [](const bundle::Term &term) { return term.live; });
@@ -299,6 +303,7 @@ private:
       span = makespan(tiles, roofs.multiprocessors, throughput);
     }
     e.memorySeconds *= span / even;
+    e.cacheSeconds *= span / even;
     e.tensorSeconds *= span / even;
   }
 

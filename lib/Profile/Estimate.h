@@ -18,6 +18,7 @@ struct Estimate {
 
   // Seconds each roof would take alone.
   double memorySeconds = 0;
+  double cacheSeconds = 0; ///< The L2 cache's lines, where that is told (matmuls).
   double tensorSeconds = 0;
   double scalarSeconds = 0;
   double exponentialSeconds = 0;
@@ -26,7 +27,7 @@ struct Estimate {
   double fillSeconds = 0; ///< First loads, last stores, starts of blocks.
   double seconds = 0;     ///< All together, as kernels of this kind go.
   std::string unit;       ///< That does the matmuls: "mma.f16"; empty: none.
-  std::string bound; ///< "memory", "matmul", "f32", "exponentials", "launch".
+  std::string bound; ///< "memory", "cache", "matmul", "f32", "exponentials", "launch".
 
   int64_t bytes() const { return bytesRead + bytesWritten; }
   double flops() const { return tensorFlops + scalarFlops; }

@@ -28,11 +28,19 @@ static std::string tooSlow(const KernelResult &kernel,
                        roofs.onePipe ? "threads" : "multiprocessors");
 
   double share = e.roofSeconds / seconds;
+  if (e.bound == "cache")
+    return fmt::format("lines of the L2 cache pass at {:.0f} % of its rate: operands "
+                       "whose rows begin within lines, and what blocks share, are more "
+                       "than memory brings",
+                       100 * e.cacheSeconds / seconds);
   if (e.bound == "memory") {
     double compute =
         roofs.onePipe ? e.tensorSeconds + e.scalarSeconds + e.exponentialSeconds
                       : std::max({e.tensorSeconds, e.scalarSeconds,
                                   e.exponentialSeconds});
+    if (e.cacheSeconds > std::max(compute, 0.5 * e.memorySeconds))
+      return fmt::format("the L2 cache's lines ({}) are not hidden behind memory",
+                         humanTime(e.cacheSeconds * 1e3));
     if (compute > 0.5 * e.memorySeconds)
       return fmt::format("arithmetic ({}) is not hidden behind the loads",
                          humanTime(compute * 1e3));

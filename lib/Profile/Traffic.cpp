@@ -3,10 +3,12 @@
 #include "lib/Profile/Traffic.h"
 
 #include "lib/Profile/Reuse.h"
+#include "lib/Profile/SecondReading.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <numeric>
 
 using namespace attn;
 using namespace attn::profile;
@@ -146,6 +148,46 @@ double attn::profile::blockBytes(const bundle::Term &term,
   return bytes;
 }
 
+/// How many times as many lines of the cache pieces of `depth` elements of this
+/// operand's rows touch as pieces that begin where a line does.
+static double linesShare(const bundle::Term &term, const bundle::Kernel &kernel,
+                         const Lengths &lengths, int64_t depth) {
+  constexpr int64_t kLine = 128;
+  if (term.axes.empty() || depth <= 0)
+    return 1;
+  const std::string &last = term.axes.back();
+  int64_t length = lengths.at(last);
+  bool inGrid =
+      std::any_of(kernel.grid.begin(), kernel.grid.end(),
+                  [&](const bundle::GridAxis &axis) { return axis.axis == last; });
+  auto pitch = int64_t(term.coefficient * double(length));
+  auto piece = int64_t(term.coefficient * double(depth));
+  if (inGrid || length <= depth || pitch <= 0 || piece <= 0)
+    return 1;
+  // Pieces start at all multiples of what rows, pieces and lines share.
+  int64_t apart = std::gcd(std::gcd(pitch, piece), kLine);
+  double lines = double(piece + kLine - apart) / double(kLine);
+  return lines / double((piece + kLine - 1) / kLine);
+}
+
+double attn::profile::cacheBytesMoved(const bundle::Kernel &kernel,
+                                      const Lengths &lengths, const LiveKeys &live) {
+  const bundle::Prediction &p = kernel.prediction;
+  int64_t depth = tileOf(kernel.schedule).depth;
+  double share = touchedShare(kernel, lengths, live), bytes = 0, blocks = 1;
+  bool passesOver = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
+                                [](const bundle::Term &term) { return term.live; });
+  for (const bundle::GridAxis &axis : kernel.grid)
+    if (!axis.axis.empty())
+      blocks *= double((lengths.at(axis.axis) + axis.tile - 1) / axis.tile);
+  for (const bundle::Term &term : p.bytesRead) {
+    bool walked = hasAxis(term, live.keyAxis) && passesOver && live.told();
+    bytes += blocks * blockBytes(term, kernel, lengths) * (walked ? share : 1) *
+             linesShare(term, kernel, lengths, depth);
+  }
+  return bytes + evaluate(p.bytesWritten, lengths, 1);
+}
+
 double attn::profile::bytesRead(const bundle::Kernel &kernel,
                                 const Lengths &lengths, const LiveKeys &live,
                                 int64_t blocks, int64_t resident,
@@ -180,36 +222,5 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
       total += (times - 1) * evaluate({term}, lengths, share);
   }
 
-  // A row longer than the tile is read twice: for its sum, and to be written.
-  Tile tile = tileOf(kernel.schedule);
-  std::string row = walkedAxis(kernel);
-  bool twice = p.tensorFlops.empty() && !p.exponentials.empty() &&
-               tile.columns > 0 && !row.empty() &&
-               lengths.at(row) > tile.columns;
-  if (!twice || blocks <= 0)
-    return total;
-  // Between its two readings a block, and each of those beside it, does half of
-  // what it does for its rows in all.
-  double written = evaluate(p.bytesWritten, lengths, 1) / double(blocks);
-  double beside = double(std::min(blocks, resident)) / 2;
-  for (const bundle::Term &term : p.bytesRead) {
-    if (!hasAxis(term, row))
-      continue;
-    double whole = evaluate({term}, lengths, 1);
-    auto again = [&](double keys) { // Share of the row's keys.
-      double distance = beside * (keys * whole / double(blocks) + written);
-      return keys * double(lengths.at(row)) > double(tile.columns)
-                 ? keys * goneShare(distance, cacheBytes)
-                 : 0;
-    };
-    if (!term.live || !live.told()) {
-      total += whole * again(term.live ? share : 1);
-      continue;
-    }
-    double sum = 0;
-    for (const LiveRow &told : live.rows)
-      sum += again(double(keysLoaded(told, tile.columns)) / double(lengths.at(row)));
-    total += whole * sum / double(live.rows.size());
-  }
-  return total;
+  return total + readAgainInRows(kernel, lengths, live, blocks, resident, cacheBytes);
 }

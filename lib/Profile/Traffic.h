@@ -75,6 +75,12 @@ double blockBytes(const bundle::Term &term, const bundle::Kernel &kernel,
 /// `distance` bytes have passed.
 double goneShare(double distance, int64_t cacheBytes);
 
+/// Bytes that a launch's blocks ask the L2 cache for, in whole lines, and give it.
+/// A piece of `depth` elements of a longer row spans a line more where the row's
+/// start does not lie at the start of one.
+double cacheBytesMoved(const bundle::Kernel &kernel, const Lengths &lengths,
+                       const LiveKeys &live);
+
 /// Bytes read from device memory by a launch that finds nothing in the cache.
 /// `blocks` run in all, `resident` of them at a time.
 double bytesRead(const bundle::Kernel &kernel, const Lengths &lengths,

@@ -105,6 +105,9 @@ static const Habits kHabits = [] {
 // 64, 128) and full (D 64), L 512 to 4096, sm_90a code (H200, 2026-12-02): least squares
 // of the times' logarithms over steps of 500 and 1000 clocks.
 static constexpr double kBlockClocks = 160; ///< For each block.
+/// From the L2 cache, an SM and clock: value products at L 3000, whose rows of
+/// probabilities begin within lines (full, D 64 and 128, sm_80 code, H200, 2026-12-03).
+static constexpr double kCacheBytes = 36;
 static constexpr double kBlockFill = 500, kTileFill = 2500, kPersistentFill = 1500;
 
 Roofs attn::target::roofsOf(const Chip &chip) {
@@ -126,6 +129,7 @@ Roofs attn::target::roofsOf(const Chip &chip) {
   roofs.capability = chip.capability;
   roofs.habits = kHabits;
   roofs.habits.blockSeconds = kBlockClocks / clocks;
+  roofs.habits.cacheRate = kCacheBytes * clocks;
   double clock = chip.clockGHz * 1e9;
   roofs.habits.blockFill = kBlockFill / clock;
   roofs.habits.tileFill = kTileFill / clock;

@@ -41,6 +41,8 @@ struct Habits {
   std::map<std::string, bool> overlapped;
   double fragmentStores = 1;  ///< Of the bandwidth: stores from accumulators.
   double boxStores = 1;       ///< The same by the copy engine.
+  double cacheRate = 0;       ///< Bytes a second of whole lines that the L2 cache
+                              ///< gives or takes; 0: it is never what is short.
   double rowOperation = 1;    ///< Instructions of a row kernel per operation
                               ///< of the spec: addresses, shuffles, converts.
   double rowCrowding = 0;     ///< As `crowding`, in a row kernel: a warp loads a

@@ -1,5 +1,6 @@
 add_executable(ProfileTest ${CMAKE_CURRENT_LIST_DIR}/ProfileTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ProfileTimelineTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ProfileTrafficTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ProfileTuneTest.cpp)
 target_link_libraries(ProfileTest
   PRIVATE AttnProfile AttnChoose nlohmann_json::nlohmann_json GTest::gtest_main)

@@ -10,6 +10,7 @@
 #include "lib/Profile/Table.h"
 #include "lib/Profile/Units.h"
 #include "lib/Profile/Waves.h"
+#include "test/Unit/Triangle.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -98,199 +99,6 @@ TEST(Tile, IsReadFromTheSchedulesWords) {
   EXPECT_FALSE(tile.grouped || tile.dynamic || tile.queriesAhead);
   EXPECT_EQ(tileOf("rows by hand").columns, 0);
   EXPECT_EQ(tileOf("").rows, 0);
-}
-
-TEST(Traffic, AnOperandThatTheCacheForgetsIsReadAgain) {
-  bundle::Kernel mask;
-  mask.grid = {{"N", 4}, {"M", 2}, {"B", 1}};
-  mask.prediction.bytesRead = {{4, {"B", "M", "N"}, false},
-                               {4, {"M", "N"}, false}};
-  mask.prediction.bytesWritten = {{4, {"B", "M", "N"}, false}};
-  std::map<std::string, int64_t> lengths{{"B", 8}, {"M", 10}, {"N", 20}};
-  // One step of B touches 2400 bytes: a large cache keeps the mask, a small one
-  // reads it for every batch.
-  EXPECT_DOUBLE_EQ(bytesRead(mask, lengths, 1, 400, 8, 100000), 6400 + 800);
-  EXPECT_DOUBLE_EQ(bytesRead(mask, lengths, 1, 400, 8, 1000), 6400 + 8 * 800);
-}
-
-TEST(Traffic, ARowLongerThanItsTileIsReadTwice) {
-  bundle::Kernel softmax;
-  softmax.schedule = "tile 1x8, 1 warps";
-  softmax.grid = {{"M", 1}};
-  softmax.prediction.bytesRead = {{4, {"M", "N"}, false}};
-  softmax.prediction.bytesWritten = {{4, {"M", "N"}, false}};
-  softmax.prediction.exponentials = {{2, {"M", "N"}, false}};
-  EXPECT_EQ(walkedAxis(softmax), "N");
-  std::map<std::string, int64_t> shortRow{{"M", 100}, {"N", 8}};
-  std::map<std::string, int64_t> longRow{{"M", 100}, {"N", 16}};
-  EXPECT_DOUBLE_EQ(bytesRead(softmax, shortRow, 1, 100, 10, 1), 3200);
-  EXPECT_DOUBLE_EQ(bytesRead(softmax, longRow, 1, 100, 10, 1), 2 * 6400);
-  EXPECT_DOUBLE_EQ(bytesRead(softmax, longRow, 1, 100, 10, 1 << 20), 6400);
-  // In between, a share of it is gone.
-  EXPECT_EQ(goneShare(31, 100), 0);
-  EXPECT_NEAR(goneShare(58.5, 100), 0.5, 1e-9);
-  EXPECT_EQ(goneShare(86, 100), 1);
-}
-
-/// Row m sees keys 0 .. m, of 64 rows and keys.
-static LiveKeys triangle() {
-  LiveKeys live(65.0 / 128);
-  live.rowAxis = "M";
-  live.keyAxis = "N";
-  live.rows = {{0, 0, 1}, {32, 0, 33}, {63, 0, 64}};
-  return live;
-}
-static const std::map<std::string, int64_t> kSquare{{"M", 64}, {"N", 64}, {"D", 4}};
-
-TEST(LiveKeys, AHullIsWhatOneOfTheRowsSees) {
-  LiveKeys live = triangle();
-  EXPECT_EQ(live.hull(8, 16).first, 0);
-  EXPECT_EQ(live.hull(8, 16).behind, 16); // Row 15, between told ones.
-  EXPECT_EQ(live.hull(16, 48).behind, 48);
-  // A window: the first row's first key, the last row's last.
-  live.rows = {{0, 0, 1}, {63, 56, 64}};
-  EXPECT_EQ(live.hull(0, 64).first, 0);
-  EXPECT_EQ(live.hull(60, 64).behind, 64);
-  // Rows that see nothing add nothing.
-  live.rows = {{0, 0, 0}, {63, 10, 20}};
-  EXPECT_EQ(live.hull(0, 64).first, 10);
-}
-
-TEST(Traffic, ABlockReadsTheKeyStepsThatOneOfItsRowsSees) {
-  bundle::Kernel value;
-  value.schedule = "tile 16x4, 4 warps, depth 8, 1 stage";
-  value.grid = {{"D", 4}, {"M", 16}};
-  value.prediction.bytesRead = {{1, {"M", "N"}, true}};
-  value.prediction.tensorFlops = {{2, {"M", "N", "D"}, true}};
-  EXPECT_EQ(keysTouched(triangle(), 16, 32, 8, 64), 32);
-  EXPECT_EQ(keysTouched(triangle(), 0, 3, 8, 64), 8);
-  EXPECT_EQ(keysTouched(LiveKeys(1), 0, 3, 8, 60), 64); // A whole last step.
-  // 16, 32, 48 and 64 keys of 64.
-  EXPECT_DOUBLE_EQ(touchedShare(value, kSquare, triangle()), 160.0 / 256);
-  EXPECT_DOUBLE_EQ(bytesRead(value, kSquare, triangle(), 4, 4, 1 << 20), 2560);
-  // Without rows, what the fraction says.
-  EXPECT_DOUBLE_EQ(touchedShare(value, kSquare, 0.5), 0.5);
-}
-
-TEST(Traffic, ARowKernelLoadsFromTheStartOfATile) {
-  // A window of 16 keys: the tile that holds its first key is loaded from its start.
-  EXPECT_EQ(keysLoaded({40, 25, 41}, 32), 48); // 0 .. 47
-  EXPECT_EQ(keysLoaded({50, 35, 51}, 32), 32); // 32 .. 63
-  EXPECT_EQ(keysLoaded({50, 35, 51}, 0), 29);  // No tiles: 35 .. 63.
-  EXPECT_EQ(keysLoaded({0, 9, 9}, 32), 0);
-  bundle::Kernel softmax;
-  softmax.schedule = "tile 1x32, 1 warps";
-  softmax.grid = {{"M", 1}};
-  softmax.prediction.bytesRead = {{1, {"M", "N"}, true}};
-  softmax.prediction.bytesWritten = {{1, {"M", "N"}, false}};
-  softmax.prediction.exponentials = {{2, {"M", "N"}, true}};
-  LiveKeys live(0.25);
-  live.rowAxis = "M";
-  live.keyAxis = "N";
-  for (int64_t m = 0; m < 64; ++m)
-    live.rows.push_back({m, std::max<int64_t>(0, m - 15), m + 1});
-  // Rows 0-15 load 16, 16-31 32, 32-46 48 (from key 0), 47 16 and 48-63 32 keys.
-  double once = 16 * 16 + 16 * 32 + 15 * 48 + 16 + 16 * 32;
-  EXPECT_DOUBLE_EQ(touchedShare(softmax, kSquare, live), once / (64 * 64));
-  // What spans two tiles is read twice where the cache is too small.
-  EXPECT_DOUBLE_EQ(bytesRead(softmax, kSquare, live, 64, 64, 1), once + 15 * 48);
-}
-
-TEST(Reuse, KeysAreReadAgainWhenTooMuchPassedInBetween) {
-  KeyWalks walks;
-  walks.rows = {{0, 4}, {0, 4}};
-  walks.workers = 2;
-  walks.sharedBytes = 10;
-  walks.ownBytes = 100;
-  // Two workers side by side: the second one comes by at once.
-  EXPECT_DOUBLE_EQ(readAgain(walks, 100), 0);
-  // One after the other: a whole block's bytes pass.
-  walks.workers = 1;
-  EXPECT_DOUBLE_EQ(readAgain(walks, 300), 1);
-  EXPECT_DOUBLE_EQ(readAgain(walks, 10000), 0);
-  // Rows that see other keys share nothing.
-  walks.rows = {{0, 4}, {4, 8}};
-  EXPECT_DOUBLE_EQ(readAgain(walks, 1), 0);
-  EXPECT_DOUBLE_EQ(readAgain({}, 1), 0);
-}
-
-TEST(Reuse, ASectionsHeadsTakeTurns) {
-  KeyWalks walks;
-  walks.rows = {{0, 1}, {0, 1}};
-  walks.heads = 4;
-  walks.sharedBytes = 100;
-  // Head by head nothing passes in between; in turns of four heads three do.
-  EXPECT_DOUBLE_EQ(readAgain(walks, 100), 0);
-  walks.section = 4;
-  EXPECT_DOUBLE_EQ(readAgain(walks, 300), 1);
-  EXPECT_DOUBLE_EQ(readAgain(walks, 1000), 0);
-  // Each head does each block of rows: keys that only one of them sees come once.
-  walks.rows = {{0, 1}, {1, 2}};
-  EXPECT_DOUBLE_EQ(readAgain(walks, 1), 0);
-  // Two workers a stride apart are at the same keys only if they start together.
-  walks.section = 1;
-  walks.workers = 2;
-  walks.stride = true;
-  walks.ownBytes = 100;
-  walks.rows = {{0, 2}, {0, 4}};
-  double apart = readAgain(walks, 240);
-  walks.rows = {{0, 4}, {0, 4}};
-  EXPECT_GT(apart, readAgain(walks, 240));
-}
-
-TEST(Reuse, LongLengthsAreToldByTheFirstSections) {
-  KeyWalks walks;
-  for (int64_t row = 1; row <= 256; ++row)
-    walks.rows.push_back({0, row});
-  walks.heads = int64_t(1) << 40;
-  walks.section = 8;
-  walks.workers = 132;
-  walks.sharedBytes = 1;
-  EXPECT_DOUBLE_EQ(readAgain(walks, int64_t(1) << 40), 0);
-  // And by larger steps: two blocks of all keys, each far more than the cache holds.
-  walks.rows.assign(2, {0, int64_t(1) << 40});
-  walks.workers = 1;
-  EXPECT_DOUBLE_EQ(readAgain(walks, 1 << 20), 1);
-}
-
-TEST(Reuse, OnlyMaskedTilesOfWarpGroupsTakeTurns) {
-  bundle::Kernel flash;
-  flash.schedule = "2 groups x 8x16, 2 stages, persistent";
-  flash.persistent = 1;
-  flash.grid = {{"M", 16}, {"H", 1}};
-  flash.prediction.bytesRead = {{2, {"H", "M", "D"}, false},
-                                {2, {"H", "N", "D"}, false},
-                                {2, {"H", "N", "D"}, false}};
-  flash.prediction.bytesWritten = {{2, {"H", "M", "D"}, false}};
-  flash.prediction.tensorFlops = {{2, {"H", "M", "N", "D"}, true}};
-  std::map<std::string, int64_t> lengths = kSquare;
-  lengths["H"] = 3;
-  KeyWalks walks = keyWalks(flash, lengths, triangle(), 132);
-  ASSERT_EQ(walks.rows.size(), 4u);
-  EXPECT_EQ(walks.rows[0].behind, 1);
-  EXPECT_EQ(walks.rows[3].behind, 4);
-  EXPECT_EQ(walks.heads, 3);
-  EXPECT_EQ(walks.section, 3); // All fit.
-  EXPECT_TRUE(walks.stride);
-  EXPECT_DOUBLE_EQ(walks.sharedBytes, 16 * 4 * 2 * 2);
-  EXPECT_DOUBLE_EQ(walks.ownBytes, 0);
-  EXPECT_DOUBLE_EQ(walks.tileBytes, 16 * 4 * 2 * 2);
-  // Q once; K and V, 512 bytes a head, as often as the walks say.
-  double once = 3 * 3 * 512, kv = 2 * 3 * 512;
-  EXPECT_DOUBLE_EQ(bytesRead(flash, lengths, triangle(), 12, 1, 1 << 20), once);
-  KeyWalks alone = keyWalks(flash, lengths, triangle(), 1);
-  EXPECT_GT(readAgain(alone, 1000), 0);
-  EXPECT_DOUBLE_EQ(bytesRead(flash, lengths, triangle(), 12, 1, 1000),
-                   once + kv * readAgain(alone, 1000));
-  flash.schedule += ", dynamic tiles";
-  EXPECT_FALSE(keyWalks(flash, lengths, triangle(), 132).stride);
-  EXPECT_TRUE(keyWalks(flash, lengths, 0.5, 132).rows.empty());
-  flash.schedule = "tile 16x16, 4 warps, 2 stages";
-  EXPECT_TRUE(keyWalks(flash, lengths, triangle(), 132).rows.empty());
-  // Heads that share keys are left to the other rule.
-  flash.schedule = "2 groups x 8x16, 2 stages";
-  flash.prediction.bytesRead[1].axes = {"N", "D"};
-  EXPECT_TRUE(keyWalks(flash, lengths, triangle(), 132).rows.empty());
 }
 
 TEST(Waves, BlocksStartWhereOneEnds) {
@@ -447,6 +255,25 @@ TEST(Estimate, KernelsGoByTheChipsHabits) {
   copy.prediction.bytesRead = {{2, {"M"}, false}};
   EXPECT_DOUBLE_EQ(estimate(copy, kLengths, 1, 8, roofs).seconds,
                    0.02 + 0.02 + 0.5);
+}
+
+TEST(Estimate, AMatmulAsksTheCacheForLines) {
+  target::Roofs roofs = roundRoofs();
+  bundle::Kernel value = kernel();
+  value.label = "matmul";
+  value.schedule = "tile 5x4, 4 warps, depth 4, 1 stage";
+  value.grid = {{"M", 5}, {"D", 4}};
+  value.prediction.exponentials.clear();
+  value.prediction.tensorFlops.clear();
+  value.prediction.tensorFlops = {{0.001, {"M", "N"}, false}};
+  double free = estimate(value, kLengths, 1, 2, roofs).seconds;
+  roofs.habits.cacheRate = 10;
+  Estimate e = estimate(value, kLengths, 1, 2, roofs);
+  // Two blocks: five rows of queries and all keys, and ten sums.
+  EXPECT_DOUBLE_EQ(e.cacheSeconds, (2 * (5 * 4 * 2 + 20 * 4 * 2) + 10 * 4) / 10.0);
+  EXPECT_EQ(e.bound, "cache");
+  EXPECT_DOUBLE_EQ(e.seconds, e.cacheSeconds + 0.5);
+  EXPECT_LT(free, e.seconds);
 }
 
 TEST(Estimate, EmptyGridCostsNothing) {
@@ -748,6 +575,21 @@ TEST(Reason, CountersSayWhatAKernelWaitsFor) {
   k.counted->bytesWritten = 40;
   k.counted->l2Hits = 0.25;
   EXPECT_NE(likeliestReason(k, r.roofs).find("440 B were counted, +57 % of"),
+            std::string::npos)
+      << likeliestReason(k, r.roofs);
+}
+
+TEST(Reason, TheCacheIsNamedWhereItIsShort) {
+  Results r = results();
+  KernelResult &k = r.levels[0].kernels[0];
+  k.predicted.bound = "cache";
+  k.predicted.cacheSeconds = k.measured->median * 1e-3 / 2;
+  EXPECT_EQ(likeliestReason(k, r.roofs).find("lines of the L2 cache pass at 50 % of"), 0u)
+      << likeliestReason(k, r.roofs);
+  k.predicted.bound = "memory";
+  k.predicted.memorySeconds = k.predicted.cacheSeconds;
+  k.predicted.tensorSeconds = k.predicted.scalarSeconds = k.predicted.exponentialSeconds = 0;
+  EXPECT_NE(likeliestReason(k, r.roofs).find("are not hidden behind memory"),
             std::string::npos)
       << likeliestReason(k, r.roofs);
 }
