@@ -198,8 +198,7 @@ static bool liesApart(KernelOp kernel, StringRef key) {
       return operand.getParentRegion() != &kernel.getBody() && apart(operand);
     });
   });
-  return reads ||
-         llvm::any_of(kernel.getResults(), apart);
+  return reads || llvm::any_of(kernel.getResults(), apart);
 }
 
 Problem attn::describeProblem(KernelOp kernel, KernelKind kind,

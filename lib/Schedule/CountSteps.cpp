@@ -128,7 +128,6 @@ static Work workOf(Operation &op) {
     return {};
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, math::FmaOp>(op))
     return {results, 0};
-
   if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
     return {results * kSlow, 0};
   return {};

@@ -105,7 +105,8 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
   if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
       s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
       s.queries != chosen.queries || s.held != chosen.held || s.cluster != chosen.cluster ||
-      s.polynomial != chosen.polynomial || s.packed != chosen.packed || s.sums != chosen.sums || s.tanh != chosen.tanh)
+      s.polynomial != chosen.polynomial || s.packed != chosen.packed ||
+      s.sums != chosen.sums || s.tanh != chosen.tanh)
     return "groups, turns, vote, persistent, rotate, queries, held, cluster, polynomial, packed, "
            "sums and tanh are for warp groups, which levels pipelined and specialized of --target=sm_90a "
            "have; here rows, columns, warps and stages can be chosen";
