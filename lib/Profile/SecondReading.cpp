@@ -10,13 +10,13 @@ using namespace attn::profile;
 
 /// What the L2 cache of an H200 has lost of lines that as many bytes, in parts of its
 /// size, came after. Counted: of softmax rows of full attention (f32 scores; bf16 and
-/// f32 results, L 3000 and 4096: the second to fourth; L 8000: the last), of a mask that
-/// every head reads again (the fifth). The sixth lies where L 6144 asks for it.
-/// (2026-12-02 and 03.)
+/// f32 results) at L 3000 and 4096 the second to fourth, at L 8000 the last; the fifth and
+/// sixth between those of full attention at L 5000 (0.55 and 0.80) and what causal rows
+/// lose at L 5000 and 8000, which is more. (2026-12-02 and 03.)
 static constexpr struct {
   double filled, gone;
 } kLost[] = {{0.34, 0},    {0.39, 0.06}, {0.56, 0.235}, {0.66, 0.38},
-             {0.80, 0.85}, {1.25, 0.95}, {1.50, 1}};
+             {0.85, 0.60}, {1.17, 0.86}, {1.50, 1}};
 
 static double lost(double filled) {
   if (filled <= kLost[0].filled)
