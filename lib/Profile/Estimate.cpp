@@ -242,9 +242,7 @@ private:
 
   /// Of a row kernel's arithmetic, the part that live pairs are counted for.
   double livePart() const {
-    bool counted = std::any_of(p.exponentials.begin(), p.exponentials.end(),
-                               [](const bundle::Term &term) { return term.live; });
-    return counted && live.pairs > 0 ? live.pairs : 1;
+    return countsLive(p.exponentials) && live.pairs > 0 ? live.pairs : 1;
   }
 
   /// Column slots that a row kernel works on over (row, key) pairs: whole tiles,
@@ -274,11 +272,9 @@ private:
     e.memorySeconds = (double(e.bytesRead) + double(e.bytesWritten) / stores) /
                       roofs.bandwidth;
     if (habits.cacheRate > 0)
-      e.cacheSeconds = cacheBytesMoved(kernel, lengths, live) / habits.cacheRate;
+      e.cacheSeconds = cacheBytesMoved(kernel, lengths, live, blocks) / habits.cacheRate;
     e.tensorSeconds /= shareOf(habits.matmulShare, p.tensorUnit);
-    bool passesOver = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
-                                  [](const bundle::Term &term) { return term.live; });
-    if (!passesOver || !live.told() || live.pairs <= 0)
+    if (!countsLive(p.tensorFlops) || !live.told() || live.pairs <= 0)
       return;
     e.tensorSeconds *= touchedShare(kernel, lengths, live) / live.pairs;
     // Blocks of rows with few keys are done early.

@@ -115,9 +115,7 @@ double attn::profile::readAgain(const KeyWalks &exact, int64_t cacheBytes) {
 int64_t attn::profile::headsInTurn(const bundle::Kernel &kernel,
                                    const Lengths &lengths, const LiveKeys &live) {
   const bundle::Prediction &p = kernel.prediction;
-  bool uneven = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
-                            [](const bundle::Term &term) { return term.live; });
-  if (!tileOf(kernel.schedule).grouped || !uneven || !live.told())
+  if (!tileOf(kernel.schedule).grouped || !countsLive(p.tensorFlops) || !live.told())
     return 0;
   RowBlocks blocks = rowBlocks(kernel, lengths, live.rowAxis);
   int64_t heads = blocks.within * blocks.repeats;

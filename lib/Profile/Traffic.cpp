@@ -171,20 +171,16 @@ static double linesShare(const bundle::Term &term, const bundle::Kernel &kernel,
 }
 
 double attn::profile::cacheBytesMoved(const bundle::Kernel &kernel,
-                                      const Lengths &lengths, const LiveKeys &live) {
+                                      const Lengths &lengths, const LiveKeys &live,
+                                      int64_t blocks) {
   const bundle::Prediction &p = kernel.prediction;
   int64_t depth = tileOf(kernel.schedule).depth;
-  double share = touchedShare(kernel, lengths, live), bytes = 0, blocks = 1;
-  bool passesOver = std::any_of(p.tensorFlops.begin(), p.tensorFlops.end(),
-                                [](const bundle::Term &term) { return term.live; });
-  for (const bundle::GridAxis &axis : kernel.grid)
-    if (!axis.axis.empty())
-      blocks *= double((lengths.at(axis.axis) + axis.tile - 1) / axis.tile);
-  for (const bundle::Term &term : p.bytesRead) {
-    bool walked = hasAxis(term, live.keyAxis) && passesOver && live.told();
-    bytes += blocks * blockBytes(term, kernel, lengths) * (walked ? share : 1) *
+  bool passesOver = countsLive(p.tensorFlops) && live.told();
+  double share = passesOver ? touchedShare(kernel, lengths, live) : 1, bytes = 0;
+  for (const bundle::Term &term : p.bytesRead)
+    bytes += double(blocks) * blockBytes(term, kernel, lengths) *
+             (hasAxis(term, live.keyAxis) ? share : 1) *
              linesShare(term, kernel, lengths, depth);
-  }
   return bytes + evaluate(p.bytesWritten, lengths, 1);
 }
 

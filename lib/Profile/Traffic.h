@@ -35,6 +35,12 @@ inline bool hasAxis(const bundle::Term &term, const std::string &axis) {
   return std::find(term.axes.begin(), term.axes.end(), axis) != term.axes.end();
 }
 
+/// Whether some of the terms are counted for live pairs alone.
+inline bool countsLive(const std::vector<bundle::Term> &terms) {
+  return std::any_of(terms.begin(), terms.end(),
+                     [](const bundle::Term &term) { return term.live; });
+}
+
 /// The axis that a block of a row kernel walks through itself, in the terms of
 /// its writes but not in its grid; empty when there is none.
 std::string walkedAxis(const bundle::Kernel &kernel);
@@ -75,11 +81,11 @@ double blockBytes(const bundle::Term &term, const bundle::Kernel &kernel,
 /// `distance` bytes have passed.
 double goneShare(double distance, int64_t cacheBytes);
 
-/// Bytes that a launch's blocks ask the L2 cache for, in whole lines, and give it.
+/// Bytes that a launch's `blocks` ask the L2 cache for, in whole lines, and give it.
 /// A piece of `depth` elements of a longer row spans a line more where the row's
 /// start does not lie at the start of one.
 double cacheBytesMoved(const bundle::Kernel &kernel, const Lengths &lengths,
-                       const LiveKeys &live);
+                       const LiveKeys &live, int64_t blocks);
 
 /// Bytes read from device memory by a launch that finds nothing in the cache.
 /// `blocks` run in all, `resident` of them at a time.

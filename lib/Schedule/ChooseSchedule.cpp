@@ -100,6 +100,18 @@ static bool limitsBothSides(KernelOp kernel, MatmulOp first) {
   return least && most;
 }
 
+/// Adds the tensors that `op` and what is in it read from outside the kernel.
+static void addTensorsRead(KernelOp kernel, Operation &op,
+                           llvm::SetVector<Value> &tensors) {
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) &&
+          (!operand.getDefiningOp() ||
+           operand.getDefiningOp()->getParentOp() != kernel))
+        tensors.insert(operand);
+  });
+}
+
 /// See Problem::captured.
 static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
   StringRef keyAxis = keyAxisOf(kernel, first);
@@ -113,13 +125,7 @@ static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
   llvm::SetVector<Value> tensors;
   for (Operation &op : kernel.getBody().front())
     if (isa<MapOp, ScaleOp, MaskOp>(op))
-      op.walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
-            if (!operand.getDefiningOp() ||
-                operand.getDefiningOp()->getParentOp() != kernel)
-              tensors.insert(operand);
-      });
+      addTensorsRead(kernel, op, tensors);
   int64_t bytes = 0;
   for (Value tensor : tensors) {
     SmallVector<std::string> axes = axesOf(tensor);
@@ -188,17 +194,12 @@ static std::pair<bool, int> resultRows(KernelOp kernel, StringRef column) {
 
 /// Problem::apart of a softmax over `key`.
 static bool liesApart(KernelOp kernel, StringRef key) {
-  auto apart = [&](Value tensor) {
-    return isa<RankedTensorType>(tensor.getType()) &&
-           llvm::is_contained(axesOf(tensor), key) && !endsWith(tensor, key);
-  };
-  bool reads = false;
-  kernel.getBody().walk([&](Operation *op) {
-    reads |= llvm::any_of(op->getOperands(), [&](Value operand) {
-      return operand.getParentRegion() != &kernel.getBody() && apart(operand);
-    });
+  llvm::SetVector<Value> tensors(kernel.getResults().begin(), kernel.getResults().end());
+  for (Operation &op : kernel.getBody().front())
+    addTensorsRead(kernel, op, tensors);
+  return llvm::any_of(tensors, [&](Value tensor) {
+    return llvm::is_contained(axesOf(tensor), key) && !endsWith(tensor, key);
   });
-  return reads || llvm::any_of(kernel.getResults(), apart);
 }
 
 Problem attn::describeProblem(KernelOp kernel, KernelKind kind,

@@ -54,7 +54,8 @@ struct Expansion {
         b, loc, DenseElementsAttr::get(rowType, b.getF32FloatAttr(value)));
   }
   /// Rounded up, and where floats are more than 1 apart to what offsets of polynomials
-  /// can be taken from exactly: multiples of 128 up to this one.
+  /// can be taken from exactly: multiples of 128 up to this one
+  /// (lib/Codegen/Gpu/Exp2Packed.h).
   Value wholeOf(OpBuilder &b, Value maximum) {
     Value up = math::CeilOp::create(b, loc, maximum);
     Value offset = rowConstant(b, 98432);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/Unit/CpuProgram.h"
+#include "test/Unit/FloatBits.h"
 
 #include <gtest/gtest.h>
 
@@ -30,16 +31,6 @@ static constexpr float kSentinel = -12345.f;
 // Narrow floats, without the compiler's help
 //===----------------------------------------------------------------------===//
 
-static uint32_t bitsOf(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, 4);
-  return bits;
-}
-static float fromBits(uint32_t bits) {
-  float x;
-  std::memcpy(&x, &bits, 4);
-  return x;
-}
 static float fromBf16(uint16_t x) { return fromBits(uint32_t(x) << 16); }
 static uint16_t toBf16(float x) {
   uint32_t bits = bitsOf(x);

@@ -1,27 +1,18 @@
 //===- Exp2PackedTest.cpp - every sum of a score and its offset -----------===//
 
 #include "lib/Codegen/Gpu/Exp2Packed.h"
+#include "test/Unit/FloatBits.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+using namespace attn::test;
 using namespace attn::gpu;
 
 namespace {
-uint32_t bitsOf(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-float fromBits(uint32_t bits) {
-  float x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
 float wide(uint32_t half) { return fromBits(half << 16); }
 
 /// The nearest bf16, ties to even; `x` is exact.

@@ -1,26 +1,17 @@
 //===- Exp2PolynomialTest.cpp - its error over the whole domain -----------===//
 
 #include "lib/Codegen/Gpu/Exp2Polynomial.h"
+#include "test/Unit/FloatBits.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+using namespace attn::test;
 using namespace attn::gpu;
 
 namespace {
-uint32_t bitsOf(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-float fromBits(uint32_t bits) {
-  float x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
 
 /// Does what the GPU's instructions do.
 struct DoArithmetic {

@@ -221,7 +221,7 @@ TEST(Traffic, RowsThatBeginWithinLinesTakeMoreOfThem) {
   value.prediction.tensorFlops = {{2, {"M", "N", "D"}, false}};
   auto moved = [&](int64_t keys) {
     std::map<std::string, int64_t> lengths{{"M", 32}, {"N", keys}, {"D", 64}};
-    return cacheBytesMoved(value, lengths, 1);
+    return cacheBytesMoved(value, lengths, 1, 2);
   };
   // Two blocks: each its rows of probabilities, all values; results once.
   double results = 32 * 64 * 2, values = 2 * 64 * 2;
@@ -242,6 +242,6 @@ TEST(Traffic, TheCacheGivesWhatRowsThatSeeKeysTouch) {
   value.prediction.bytesRead = {{1, {"M", "N"}, true}};
   value.prediction.tensorFlops = {{2, {"M", "N", "D"}, true}};
   // 160 of 256 steps; no piece of 8 bytes of these rows spans two lines.
-  EXPECT_DOUBLE_EQ(cacheBytesMoved(value, kSquare, triangle()), 64 * 64 * 160 / 256.0);
+  EXPECT_DOUBLE_EQ(cacheBytesMoved(value, kSquare, triangle(), 4), 64 * 64 * 160 / 256.0);
 }
 } // namespace
