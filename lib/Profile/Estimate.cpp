@@ -269,10 +269,12 @@ private:
 
   void matmul() {
     const target::Habits &habits = roofs.habits;
-    // Scores leave as f32 straight from the accumulators.
-    double stores = tile.grouped ? habits.boxStores : habits.fragmentStores;
-    e.memorySeconds = (double(e.bytesRead) + double(e.bytesWritten) / stores) /
-                      roofs.bandwidth;
+    // Scores leave as f32 straight from the accumulators, or by the copy engine, which
+    // writes a part of a line as slowly as a whole one.
+    double stores = tile.grouped
+                        ? bytesOfWrittenLines(kernel, lengths) / habits.boxStores
+                        : double(e.bytesWritten) / habits.fragmentStores;
+    e.memorySeconds = (double(e.bytesRead) + stores) / roofs.bandwidth;
     if (habits.cacheRate > 0)
       e.cacheSeconds = cacheBytesMoved(kernel, lengths, live, blocks) / habits.cacheRate;
     e.tensorSeconds /= shareOf(habits.matmulShare, p.tensorUnit);
