@@ -155,7 +155,7 @@ private:
     e.scalarFlops = evaluate(p.scalarFlops, lengths, live.pairs);
     e.exponentials = evaluate(p.exponentials, lengths, live.pairs);
 
-    double share = kind == Kind::Flash && !roofs.onePipe
+    double share = (kind == Kind::Flash || kind == Kind::Matmul) && !roofs.onePipe
                        ? 1 // Who runs where is told apart.
                        : evenShare(blocks, roofs.multiprocessors);
     e.memorySeconds = double(e.bytes()) / roofs.bandwidth;
@@ -205,6 +205,8 @@ private:
     const target::Habits &habits = roofs.habits;
     double exponent = habits.crowding;
     e.fillSeconds = habits.fillSeconds;
+    if (e.bytesRead == 0) // A mask as a tensor: nothing to wait for.
+      e.fillSeconds -= habits.loadSeconds;
     if (kind == Kind::Matmul)
       matmul();
     if (kind == Kind::Row) {
@@ -267,22 +269,23 @@ private:
 
   void matmul() {
     const target::Habits &habits = roofs.habits;
-    // Scores leave as f32 straight from the accumulators.
-    double stores = tile.grouped ? habits.boxStores : habits.fragmentStores;
-    e.memorySeconds = (double(e.bytesRead) + double(e.bytesWritten) / stores) /
-                      roofs.bandwidth;
+    // Scores leave as f32 straight from the accumulators, or by the copy engine, which
+    // writes a part of a line as slowly as a whole one.
+    double stores = tile.grouped
+                        ? bytesOfWrittenLines(kernel, lengths) / habits.boxStores
+                        : double(e.bytesWritten) / habits.fragmentStores;
+    e.memorySeconds = (double(e.bytesRead) + stores) / roofs.bandwidth;
     if (habits.cacheRate > 0)
       e.cacheSeconds = cacheBytesMoved(kernel, lengths, live, blocks) / habits.cacheRate;
     e.tensorSeconds /= shareOf(habits.matmulShare, p.tensorUnit);
-    if (!countsLive(p.tensorFlops) || !live.told() || live.pairs <= 0)
-      return;
-    e.tensorSeconds *= touchedShare(kernel, lengths, live) / live.pairs;
-    // Blocks of rows with few keys are done early.
-    RowBlocks grid = rowBlocks(kernel, lengths, live.rowAxis);
-    if (grid.rows == 0)
-      return;
-    Blocks tiles = rowCosts(grid.rows, std::max<int64_t>(tile.depth, 1),
-                            [](const Piece &piece) { return piece.touched; });
+    Blocks tiles = {{1}, blocks};
+    if (countsLive(p.tensorFlops) && live.told() && live.pairs > 0) {
+      e.tensorSeconds *= touchedShare(kernel, lengths, live) / live.pairs;
+      // Blocks of rows with few keys are done early.
+      if (int64_t rows = rowBlocks(kernel, lengths, live.rowAxis).rows)
+        tiles = rowCosts(rows, std::max<int64_t>(tile.depth, 1),
+                         [](const Piece &piece) { return piece.touched; });
+    }
     double even = tiles.total() / roofs.multiprocessors;
     if (even <= 0)
       return;
@@ -413,12 +416,12 @@ private:
     pair.tensor /= shareOf(habits.flashShare, p.tensorUnit);
     pair.scalar *= habits.flashOperation;
     double step = pair.tensor + pair.scalar + pair.special;
-    if (tile.stages == 1)
-      step *= habits.exposedLoads;
     std::vector<double> throughput(size_t(persistent() ? 1 : residentBlocks()), 1);
     for (size_t n = 0; n < throughput.size(); ++n) {
       double warps = double(n + 1) * kernel.threads / 32 / 4; // A scheduler's.
       throughput[n] = 1 / (1 + habits.latency / std::pow(std::max(warps, 1.0), 3));
+      if (tile.stages == 1)
+        throughput[n] /= 1 + habits.exposedLoads / std::pow(std::max(warps, 1.0), 2);
     }
     double area = double(rows * columns);
     Blocks costs = rowCosts(rows, columns,

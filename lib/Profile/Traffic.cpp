@@ -148,26 +148,40 @@ double attn::profile::blockBytes(const bundle::Term &term,
   return bytes;
 }
 
-/// How many times as many lines of the cache pieces of `depth` elements of this
-/// operand's rows touch as pieces that begin where a line does.
-static double linesShare(const bundle::Term &term, const bundle::Kernel &kernel,
-                         const Lengths &lengths, int64_t depth) {
+/// How many times as many lines of the cache pieces of `elements` of this operand's
+/// rows touch as pieces that begin where a line does.
+static double linesShare(const bundle::Term &term, const Lengths &lengths,
+                         int64_t elements) {
   constexpr int64_t kLine = 128;
-  if (term.axes.empty() || depth <= 0)
+  if (term.axes.empty() || elements <= 0)
     return 1;
-  const std::string &last = term.axes.back();
-  int64_t length = lengths.at(last);
-  bool inGrid =
-      std::any_of(kernel.grid.begin(), kernel.grid.end(),
-                  [&](const bundle::GridAxis &axis) { return axis.axis == last; });
+  int64_t length = lengths.at(term.axes.back());
   auto pitch = int64_t(term.coefficient * double(length));
-  auto piece = int64_t(term.coefficient * double(depth));
-  if (inGrid || length <= depth || pitch <= 0 || piece <= 0)
+  auto piece = int64_t(term.coefficient * double(elements));
+  if (length <= elements || pitch <= 0 || piece <= 0)
     return 1;
   // Pieces start at all multiples of what rows, pieces and lines share.
   int64_t apart = std::gcd(std::gcd(pitch, piece), kLine);
   double lines = double(piece + kLine - apart) / double(kLine);
   return lines / double((piece + kLine - 1) / kLine);
+}
+
+/// The grid's step along the last axis of an operand's rows; 0: the grid has none.
+static int64_t columnsOfBlock(const bundle::Term &term, const bundle::Kernel &kernel) {
+  if (!term.axes.empty())
+    for (const bundle::GridAxis &axis : kernel.grid)
+      if (axis.axis == term.axes.back())
+        return axis.tile;
+  return 0;
+}
+
+double attn::profile::bytesOfWrittenLines(const bundle::Kernel &kernel,
+                                          const Lengths &lengths) {
+  double bytes = 0;
+  for (const bundle::Term &term : kernel.prediction.bytesWritten)
+    bytes += evaluate({term}, lengths, 1) *
+             linesShare(term, lengths, columnsOfBlock(term, kernel));
+  return bytes;
 }
 
 double attn::profile::cacheBytesMoved(const bundle::Kernel &kernel,
@@ -180,7 +194,7 @@ double attn::profile::cacheBytesMoved(const bundle::Kernel &kernel,
   for (const bundle::Term &term : p.bytesRead)
     bytes += double(blocks) * blockBytes(term, kernel, lengths) *
              (hasAxis(term, live.keyAxis) ? share : 1) *
-             linesShare(term, kernel, lengths, depth);
+             (columnsOfBlock(term, kernel) ? 1 : linesShare(term, lengths, depth));
   return bytes + evaluate(p.bytesWritten, lengths, 1);
 }
 

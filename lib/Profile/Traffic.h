@@ -87,6 +87,10 @@ double goneShare(double distance, int64_t cacheBytes);
 double cacheBytesMoved(const bundle::Kernel &kernel, const Lengths &lengths,
                        const LiveKeys &live, int64_t blocks);
 
+/// Bytes of the L2 cache's lines that pieces of results touch, a tile's columns of a
+/// row each: where rows do not begin with a line, two tiles write a part of one.
+double bytesOfWrittenLines(const bundle::Kernel &kernel, const Lengths &lengths);
+
 /// Bytes read from device memory by a launch that finds nothing in the cache.
 /// `blocks` run in all, `resident` of them at a time.
 double bytesRead(const bundle::Kernel &kernel, const Lengths &lengths,

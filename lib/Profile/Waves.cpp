@@ -38,6 +38,8 @@ Blocks attn::profile::inTurns(const std::vector<double> &costs, int64_t within,
 /// Blocks that are simulated one by one. Of more the first ones go by the sum: only
 /// the last can leave a multiprocessor idle.
 static constexpr int64_t kSimulated = 40000;
+/// Sums of the same costs differ by less than this factor.
+static constexpr double kSameTime = 1 + 1e-9;
 
 namespace {
 /// A multiprocessor. All its blocks get equal shares, so one number says how far
@@ -90,16 +92,28 @@ double attn::profile::makespan(const Blocks &all, int multiprocessors,
   for (size_t where = 0; where < sms.size(); ++where)
     await(where);
   double time = 0;
+  std::vector<size_t> freed;
   while (!endings.empty()) {
-    auto [when, where] = endings.top();
-    endings.pop();
-    Multiprocessor &sm = sms[where];
-    sm.progress = sm.ends.top();
-    sm.now = time = when;
-    sm.ends.pop();
-    if (next < blocks.count())
-      start(sm);
-    await(where);
+    // All that end now, before any place is given away: equal blocks end together,
+    // and the next ones go to the multiprocessors that have the fewest left.
+    time = endings.top().time;
+    freed.clear();
+    while (!endings.empty() && endings.top().time <= time * kSameTime) {
+      size_t where = endings.top().where;
+      endings.pop();
+      freed.push_back(where);
+      Multiprocessor &sm = sms[where];
+      sm.progress = sm.ends.top();
+      sm.now = time;
+      while (!sm.ends.empty() && sm.ends.top() <= sm.progress * kSameTime)
+        sm.ends.pop();
+    }
+    for (size_t running = 0; running < throughput.size(); ++running)
+      for (size_t where : freed)
+        if (sms[where].ends.size() == running && next < blocks.count())
+          start(sms[where]);
+    for (size_t where : freed)
+      await(where);
   }
   return before + time;
 }

@@ -94,10 +94,11 @@ static const Habits kHabits = [] {
   h.flashOperation = 0.6;
   h.pipeCrowding = 6;
   h.tensorSlowdown = 0.276;
-  h.exposedLoads = 1.15;
-  h.latency = 0.6;
+  h.exposedLoads = 0.7;
+  h.latency = 0.8;
   h.crowding = 8;
   h.fillSeconds = 2.5e-6;
+  h.loadSeconds = 0.7e-6;
   h.mapFillSeconds = 5e-6;
   return h;
 }();

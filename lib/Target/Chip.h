@@ -59,12 +59,14 @@ struct Habits {
                               ///< and last stores; blocks side by side share it.
   double persistentFill = 0;  ///< The same where a producer already loads the next.
   double mapFillSeconds = 0;  ///< As `fillSeconds`, of a flash kernel on wgmma.
-  double exposedLoads = 1;    ///< Time factor of a flash kernel of one stage.
+  double exposedLoads = 0;    ///< As `latency`, of loads in a flash kernel of one
+                              ///< stage; it falls with the square of their number.
   double latency = 0;         ///< Time share lost at one warp a scheduler; it
                               ///< falls with the cube of their number.
   double crowding = 0;        ///< Exponent of the norm that joins memory's time
                               ///< and arithmetic's; 0: the larger one counts.
   double fillSeconds = 0;     ///< First loads and last stores of a kernel.
+  double loadSeconds = 0;     ///< Of that the loads, which some kernels do not have.
   double blockSeconds = 0;    ///< To start a block, over the whole device.
 };
 

@@ -110,6 +110,8 @@ TEST(Waves, BlocksStartWhereOneEnds) {
   EXPECT_DOUBLE_EQ(makespan({{1, 3}, 1}, 1, {1, 1}), 4);
   // Alone a block gets half of it only.
   EXPECT_DOUBLE_EQ(makespan({{1, 3}, 1}, 1, {0.5, 1}), 2 + 2 / 0.5);
+  // Equal blocks end together: the last two get a multiprocessor each.
+  EXPECT_DOUBLE_EQ(makespan({{1}, 6}, 2, {0.75, 1}), 2 + 1 / 0.75);
   EXPECT_DOUBLE_EQ(makespan({{1}, 0}, 2, {1}), 0);
   // More blocks than are simulated: two apiece, all alike.
   EXPECT_NEAR(makespan({{1}, 200000}, 100, {1}), 2000, 1e-6);
@@ -269,8 +271,10 @@ TEST(Estimate, AMatmulAsksTheCacheForLines) {
   double free = estimate(value, kLengths, 1, 2, roofs).seconds;
   roofs.habits.cacheRate = 10;
   Estimate e = estimate(value, kLengths, 1, 2, roofs);
-  // Two blocks: five rows of queries and all keys, and ten sums.
-  EXPECT_DOUBLE_EQ(e.cacheSeconds, (2 * (5 * 4 * 2 + 20 * 4 * 2) + 10 * 4) / 10.0);
+  // Two blocks: five rows of queries and all keys, and ten sums. Two of the four
+  // multiprocessors have none, and their share of the rate stays unused.
+  EXPECT_DOUBLE_EQ(e.cacheSeconds,
+                   2 * (2 * (5 * 4 * 2 + 20 * 4 * 2) + 10 * 4) / 10.0);
   EXPECT_EQ(e.bound, "cache");
   EXPECT_DOUBLE_EQ(e.seconds, e.cacheSeconds + 0.5);
   EXPECT_LT(free, e.seconds);

@@ -11,6 +11,10 @@
 // a warp covers 4 rows, which then lie 8 banks apart; with 2 bytes a warp covers
 // 8 rows, 4 banks apart. Either way every bank is met once.
 //
+// What is stored this way is larger than the L2 cache at the lengths that matter, and
+// lines that wait to be written push out the operands, which are read again. So it
+// goes first when the cache needs room.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Codegen/Gpu/GpuEmitter.h"
@@ -85,7 +89,10 @@ LogicalResult GpuEmitter::emitStagedStore(tile::StoreOp op) {
   Value offset = t.add(view.offset, t.mul(row, view.rowStride));
   Value to = t.element(view.base, t.add(offset, scalar(op.getColumn())), view.element);
   t.assembly({}, {mine, to, t.add(place, t.mul(lane, pitch)), t.mul(left, size)},
-             "@$0 cp.async.bulk.global.shared::cta.bulk_group [$1], [$2], $3;",
+             "{\n\t.reg .b64 once;\n\t"
+             "createpolicy.fractional.L2::evict_first.b64 once, 1.0;\n\t"
+             "@$0 cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint "
+             "[$1], [$2], $3, once;\n\t}",
              "b,l,r,r,~{memory}", true);
   t.assembly({}, {}, "cp.async.bulk.commit_group;", "~{memory}", true);
   return success();
