@@ -13,9 +13,10 @@
 #include "dialect/Attn/Attn.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CHOOSESCHEDULEPASS
@@ -216,7 +217,10 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     for (Region &region : op.getRegions()) {
       problem.work += region.front().getOperations().size() - 1;
-      region.walk([&](Operation *inner) { problem.special += isSpecial(inner); });
+      region.walk([&](Operation *inner) {
+        problem.special += isSpecial(inner);
+        problem.tanh |= isa<math::TanhOp>(inner);
+      });
     }
     if (auto softmax = dyn_cast<SoftmaxOp>(op))
       problem.apart = liesApart(kernel, softmax.getOver());
@@ -332,6 +336,7 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
                      const ScheduleTarget &goal, Schedule &schedule) {
     Schedule chosen = schedule;
     std::string error = applyOverrides(overrides, schedule);
+    std::vector<std::string> idle = idleOverrides(problem, goal.unit, chosen, schedule);
     if (error.empty() && goal.unit == Unit::Cpu) { // One thread a block, no copies.
       schedule.warps = chosen.warps;
       schedule.stages = chosen.stages;
@@ -353,6 +358,8 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
                                                       schedule.rows / 16 * 16));
     if (!error.empty())
       return kernel.emitError(error);
+    for (const std::string &text : idle)
+      kernel.emitWarning("schedule: ") << text;
     return success();
   }
 };

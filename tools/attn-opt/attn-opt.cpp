@@ -235,6 +235,10 @@ int main(int argc, char **argv) {
     if (std::string why = attn::checkOverridesFor(*module, pipeline);
         *stage >= attn::Stage::Tile && !why.empty())
       return fail("--schedule: " + why);
+    if (*stage >= attn::Stage::Tile && !pipeline.schedule.empty() &&
+        !attn::hasAttentionKernel(*module, pipeline))
+      llvm::errs() << "attn-opt: note: --schedule has no effect: level " << pipeline.level
+                   << " has no attention kernel, as level flash has\n";
     if (failed(attn::runPasses(*module, *stage, pipeline)))
       return 1;
   }

@@ -348,6 +348,8 @@ int main(int argc, char **argv) {
       std::string("attn 0.1.0, LLVM ") + LLVM_VERSION_STRING;
   manifest.binds = binds;
   manifest.specHash = attn::bundle::hashOfSpec(parsed.module.text);
+  bool scheduled = llvm::all_of(request.schedules,
+                                [](const std::string &text) { return text.empty(); });
   bool progress = !quiet && llvm::sys::Process::StandardErrIsDisplayed();
   try {
     for (const attn::spec::Kernel &kernel : parsed.module.kernels) {
@@ -415,6 +417,8 @@ int main(int argc, char **argv) {
             attn::bundle::writeFileAtomically(made + "/" + name, contents);
           if (!compiled->assembler.empty())
             manifest.assembler = compiled->assembler;
+          for (const attn::bundle::Kernel &made : compiled->level.kernels)
+            scheduled |= made.choice.has_value();
           program.levels.push_back(std::move(compiled->level));
           if (timings) {
             std::chrono::duration<double, std::milli> took =
@@ -433,6 +437,10 @@ int main(int argc, char **argv) {
     }
     if (progress)
       llvm::errs() << "\r\033[K";
+    if (!scheduled)
+      llvm::errs() << "attnc: note: " << scheduleFlag
+                   << "it has no effect: no level here has an attention kernel, as level "
+                      "flash has\n";
     attn::bundle::writeFileAtomically(made + "/spec.attn", parsed.module.text);
     attn::bundle::writeFileAtomically(made + "/manifest.json",
                                       attn::bundle::toJson(manifest));
