@@ -313,18 +313,33 @@ struct KernelChecker {
       else
         kernel.axes[id].extent = length;
     }
-    for (const Axis &axis : kernel.axes) {
-      if (axis.group < 0)
-        continue;
-      std::optional<int64_t> g = kernel.axes[axis.group].extent,
-                             i = kernel.axes[axis.inner].extent;
-      if (axis.extent && g && i && *g * *i != *axis.extent)
-        diagnostics.report(
-            "nest-mismatch", axis.span,
-            fmt::format("{} = {} but {} * {} = {}", axis.name, *axis.extent,
-                        kernel.axes[axis.group].name,
-                        kernel.axes[axis.inner].name, *g * *i));
+    for (const Axis &axis : kernel.axes)
+      if (axis.group >= 0)
+        if (std::string why = unfittingNest(axis); !why.empty())
+          diagnostics.report("nest-mismatch", axis.span, why);
+  }
+
+  /// Why no lengths fit axis = group * inner, of the lengths that are fixed; or "".
+  std::string unfittingNest(const Axis &axis) const {
+    const Axis &group = kernel.axes[axis.group], &inner = kernel.axes[axis.inner];
+    std::string nest = fmt::format("{} = {} * {}", axis.name, group.name, inner.name);
+    if (group.extent && inner.extent) {
+      int64_t product = *group.extent * *inner.extent; // Of two up to 2^30.
+      if (axis.extent && product != *axis.extent)
+        return fmt::format("{} = {} but {} * {} = {}", axis.name, *axis.extent,
+                           group.name, inner.name, product);
+      if (product > kLongestAxis)
+        return fmt::format("{} = {} is beyond 2^30, the longest axis", nest, product);
+      return "";
     }
+    for (const Axis *part : {&group, &inner})
+      if (axis.extent && part->extent &&
+          (*part->extent ? *axis.extent % *part->extent : *axis.extent))
+        return fmt::format(
+            "{} = {} is no multiple of {} = {}, so no length of {} makes {}", axis.name,
+            *axis.extent, part->name, *part->extent,
+            part == &group ? inner.name : group.name, nest);
+    return "";
   }
 
   //===--------------------------------------------------------------------===//

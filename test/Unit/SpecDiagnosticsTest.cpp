@@ -650,3 +650,28 @@ TEST(SpecDiagnostics, OtherErrorsBesideABrokenParameterAreReported) {
                      "    a = scale(k, r)\n    o = scale(q, b + zz)\n}\n"),
             "expected-colon unknown-name unknown-name");
 }
+
+TEST(SpecDiagnostics, LengthsThatNoNestFitsAreRefused) {
+  auto told = [](const std::string &clauses, const Binds &binds) {
+    ParseResult result = parse("t.attn", "kernel f(q: f16[Hq], k: f16[Hkv]) -> (o: f32[Hq])\n"
+                                         "where Hq = G * Hkv" + clauses +
+                                             " {\n    o = q * k\n}\n", binds);
+    return result.ok() ? "" : result.diagnostics.at(0).message;
+  };
+  EXPECT_EQ(told("", {{"Hq", 8}, {"Hkv", 2}}), "");
+  EXPECT_EQ(told("", {{"Hq", 8}, {"G", 2}}), "");
+  EXPECT_EQ(told("", {{"Hq", 8}, {"G", 2}, {"Hkv", 4}}), "");
+  EXPECT_EQ(told("", {{"Hq", 0}, {"Hkv", 0}}), "");
+  EXPECT_EQ(told("", {{"Hq", 0}, {"Hkv", 3}}), "");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"Hkv", 2}}),
+            "Hq = 7 is no multiple of Hkv = 2, so no length of G makes Hq = G * Hkv");
+  EXPECT_EQ(told(", Hkv = 2", {{"Hq", 7}}),
+            "Hq = 7 is no multiple of Hkv = 2, so no length of G makes Hq = G * Hkv");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"G", 2}}),
+            "Hq = 7 is no multiple of G = 2, so no length of Hkv makes Hq = G * Hkv");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"Hkv", 0}}),
+            "Hq = 7 is no multiple of Hkv = 0, so no length of G makes Hq = G * Hkv");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"G", 2}, {"Hkv", 4}}), "Hq = 7 but G * Hkv = 8");
+  EXPECT_EQ(told("", {{"G", 1 << 20}, {"Hkv", 1 << 20}}),
+            "Hq = G * Hkv = 1099511627776 is beyond 2^30, the longest axis");
+}

@@ -15,11 +15,13 @@
 #include "lib/Pipelines/Overrides.h"
 #include "lib/Pipelines/Variants.h"
 #include "lib/Schedule/Choose.h"
-#include "lib/Target/Targets.h"
+#include "lib/Spec/Links.h"
 #include "lib/Spec/Parse.h"
 #include "lib/Spec/Printable.h"
+#include "lib/Target/Targets.h"
 #include "tools/AxisBinds.h"
 #include "tools/HideOptions.h"
+#include "tools/Levels.h"
 #include "tools/StandardOutput.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -55,8 +57,7 @@ static cl::list<std::string>
             cl::desc("cpu, sm_80, sm_90a (default: cpu,sm_80)"),
             cl::cat(category));
 static cl::list<std::string>
-    levels("levels", cl::CommaSeparated,
-           cl::desc("Levels, or all (default: all of each target)"),
+    levels("levels", cl::desc("Levels, or all (default: all of each target)"),
            cl::cat(category));
 static cl::list<std::string> bind("bind", cl::CommaSeparated,
                                   cl::desc("Lengths of axes, such as D=64"),
@@ -189,6 +190,8 @@ static bool holdsOnlyABundle(const std::string &folder) {
 /// Why no bundle can be put there; "" when it can.
 static std::string occupied(const std::string &wanted) {
   namespace fs = llvm::sys::fs;
+  if (std::string link = attn::danglingLink(wanted); !link.empty())
+    return link;
   if (!fs::exists(wanted))
     return "";
   if (!fs::is_directory(wanted))
@@ -270,11 +273,9 @@ int main(int argc, char **argv) {
     if (!llvm::is_contained(once, target))
       once.push_back(target);
   targetList = once;
-  std::vector<std::string> levelList(levels.begin(), levels.end());
-  if (levels.getNumOccurrences() && levelList.empty())
-    return fail("--levels names no level; leave it out for all of them");
-  if (llvm::is_contained(levelList, "all"))
-    levelList.clear();
+  std::vector<std::string> levelList;
+  if (std::string why = attn::readLevels(levels, levelList); !why.empty())
+    return fail(why);
   for (const std::string &target : targetList) {
     std::string wrong = attn::checkNames(target, "");
     if (wrong.empty() && timeline)
