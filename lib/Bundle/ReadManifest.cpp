@@ -96,10 +96,8 @@ static std::string readText(const Node &node) { return node.text(); }
 
 /// A type that a spec has or a kernel stores.
 static std::string readDtype(const Node &node) {
-  using attn::spec::DType;
   std::vector<std::string> known;
-  for (DType type : {DType::F16, DType::BF16, DType::F32, DType::I32, DType::I64,
-                     DType::I1})
+  for (attn::spec::DType type : attn::spec::supportedDTypes())
     known.push_back(attn::spec::spelling(type));
   std::string dtype = node.text();
   if (std::find(known.begin(), known.end(), dtype) == known.end())

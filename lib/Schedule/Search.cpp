@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 using namespace attn;
 
@@ -67,12 +68,13 @@ struct Collector {
       return;
     std::string text = spellOverrides(s, target.unit);
     // What the choice has and this one has not is said as well.
+    std::set<std::string> said;
+    for (const Override &item : readOverrides(text))
+      said.insert(item.name);
     if (s.groups > 0)
       for (const ScheduleField &field : scheduleFields())
         if (field.overridable() && s.*field.member == Schedule().*field.member &&
-            chosen.*field.member != s.*field.member &&
-            text.find("," + field.name + "=") == std::string::npos &&
-            text.find(field.name + "=") != 0)
+            chosen.*field.member != s.*field.member && !said.count(field.name))
           text += fmt::format(",{}={}", field.name, s.*field.member);
     if (std::find(list.begin(), list.end(), text) == list.end())
       list.push_back(std::move(text));

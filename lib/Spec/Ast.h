@@ -21,6 +21,9 @@ enum class DType { F16, BF16, F32, F8E4M3, F8E5M2, I32, I64, I1 };
 
 /// "f16", "bf16", ...: the spelling in the language.
 const char *spelling(DType type);
+/// All that the language has a word for, and those of them that kernels can be made for.
+const std::vector<DType> &allDTypes();
+const std::vector<DType> &supportedDTypes();
 /// Bytes an element takes in memory (i1 takes one).
 int byteSize(DType type);
 inline bool isFloat(DType t) { return t <= DType::F8E5M2; }

@@ -9,81 +9,6 @@
 
 using namespace attn::spec;
 
-static const std::vector<std::string> kDTypes = {
-    "f16", "bf16", "f32", "f8e4m3", "f8e5m2", "i32", "i64", "i1"};
-
-static const std::map<std::string, Op> kFunctions = {
-    {"abs", Op::Abs},         {"floor", Op::Floor}, {"exp", Op::Exp},
-    {"exp2", Op::Exp2},       {"log", Op::Log},     {"sqrt", Op::Sqrt},
-    {"rsqrt", Op::Rsqrt},     {"tanh", Op::Tanh},   {"sigmoid", Op::Sigmoid},
-    {"min", Op::Min},         {"max", Op::Max}};
-
-/// What other languages call things, and what to write here.
-static const std::map<std::string, std::string> kForeignFunctions = {
-    {"mod", "for integers write x - y * (x / y), where '/' rounds down"},
-    {"fmod", "for floats write x - y * floor(x / y)"},
-    {"pow", "write a product, or exp2(y * log(x) / log(2))"},
-    {"relu", "write max(x, 0)"},
-    {"silu", "write x * sigmoid(x)"},
-    {"clamp", "write min(max(x, low), high)"},
-    {"clip", "write min(max(x, low), high)"},
-    {"log2", "write log(x) / log(2)"},
-    {"causal", "a causal mask is written mask(s, n <= m)"},
-    {"causal_mask", "a causal mask is written mask(s, n <= m)"},
-    {"masked_fill", "write mask(s, condition), which keeps where it holds"},
-    {"tril", "a causal mask is written mask(s, n <= m)"},
-    {"if", "write select(condition, x, y)"},
-    {"dot", "write matmul(a, b, over=AXIS)"},
-    {"einsum", "write matmul(a, b, over=AXIS); axes are matched by name"},
-    {"bmm", "write matmul(a, b, over=AXIS); shared axes are the batch"},
-    {"transpose", "operations match axes by name, so nothing needs it"},
-    {"arange", "the lower-case name of an axis is its index"},
-    {"len", "the name of an axis is its length"},
-    {"sum", "a sum is a matmul over an axis"},
-    {"dropout", "random numbers are not in the language"}};
-
-std::optional<DType> attn::spec::resolveDType(const std::string &word, Span span,
-                                              Diagnostics &diagnostics) {
-  for (size_t i = 0; i < kDTypes.size(); ++i)
-    if (kDTypes[i] == word) {
-      DType type = static_cast<DType>(i);
-      if (type == DType::F8E4M3 || type == DType::F8E5M2) {
-        diagnostics.report("not-yet", span,
-                           fmt::format("{} is not supported yet; use bf16 or f16",
-                                       word));
-        return std::nullopt;
-      }
-      return type;
-    }
-  static const std::map<std::string, std::string> kForeign = {
-      {"float", "f32"},  {"float32", "f32"}, {"fp32", "f32"},
-      {"half", "f16"},   {"float16", "f16"}, {"fp16", "f16"},
-      {"bfloat16", "bf16"}, {"int", "i32"},  {"int32", "i32"},
-      {"int64", "i64"},  {"bool", "i1"},       {"f64", "f32"},
-      {"float64", "f32"}, {"double", "f32"},  {"fp64", "f32"}};
-  if (std::optional<std::string> text = notYet(word)) {
-    diagnostics.report("not-yet", span, *text);
-    return std::nullopt;
-  }
-  if (word == "f8" || word == "fp8" || word == "float8" ||
-      word.find("e4m3") != std::string::npos ||
-      word.find("e5m2") != std::string::npos) {
-    diagnostics.report("not-yet", span,
-                       fmt::format("{} is not supported yet, nor is any 8-bit "
-                                   "float; use bf16 or f16",
-                                   word));
-    return std::nullopt;
-  }
-  auto foreign = kForeign.find(word);
-  diagnostics.report(
-      "unknown-dtype", span,
-      fmt::format("unknown dtype '{}'; known are f16, bf16, f32, i32, i64, i1",
-                  word),
-      foreign != kForeign.end() ? std::optional<std::string>(foreign->second)
-                                : nearest(word, kDTypes));
-  return std::nullopt;
-}
-
 std::string attn::spec::showAxes(const Kernel &kernel,
                                  const std::vector<int> &axes) {
   std::string text = "[";
@@ -401,14 +326,13 @@ std::unique_ptr<Expr> ExprChecker::check(const SyntaxExpr &syntax) {
   return nullptr;
 }
 
-/// "; known are a, b", where that is short enough to help.
-static std::string listed(const std::vector<std::string> &known) {
+std::string attn::spec::listKnown(const std::vector<std::string> &known) {
   if (known.empty() || known.size() > 24)
     return "";
   return fmt::format("; known are {}", fmt::join(known, ", "));
 }
 
-static bool isInfinity(const SyntaxExpr &e) {
+bool attn::spec::isInfinity(const SyntaxExpr &e) {
   return e.kind == SyntaxExpr::NameRef &&
          (e.text == "inf" || e.text == "infinity" || e.text == "INFINITY");
 }
@@ -456,8 +380,7 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
     known.push_back(axis.index);
     known.push_back(axis.name);
   }
-  if (kFunctions.count(word) || word == "matmul" || word == "softmax" ||
-      word == "scale" || word == "mask" || word == "select" || word == "cast") {
+  if (isFunction(word)) {
     diagnostics.report("function-without-call", syntax.span,
                        fmt::format("'{}' is a function; call it with (...)",
                                    word));
@@ -470,45 +393,10 @@ std::unique_ptr<Expr> ExprChecker::name(const SyntaxExpr &syntax) {
     return nullptr;
   }
   std::optional<std::string> fix = nearest(word, known);
-  diagnostics.report("unknown-name", syntax.span,
-                     fmt::format("unknown name '{}'{}", word,
-                                 fix ? "" : listed(known)),
-                     fix);
+  diagnostics.report(
+      "unknown-name", syntax.span,
+      fmt::format("unknown name '{}'{}", word, fix ? "" : listKnown(known)), fix);
   return nullptr;
-}
-
-/// The mask that a choice between scores and minus infinity is meant for.
-std::optional<std::string>
-ExprChecker::asMask(const SyntaxExpr &choice) const {
-  auto isDropped = [](const SyntaxExpr &e) {
-    return e.kind == SyntaxExpr::Unary && e.op == Op::Neg &&
-           isInfinity(e.children[0]);
-  };
-  if (choice.children.size() != 3)
-    return std::nullopt;
-  const SyntaxExpr &condition = choice.children[0];
-  auto written = [&](const SyntaxExpr &e) { return diagnostics.written(e.span); };
-  if (isDropped(choice.children[2]))
-    return fmt::format("mask({}, {})", written(choice.children[1]),
-                       written(condition));
-  if (isDropped(choice.children[1]))
-    return fmt::format("mask({}, not ({}))", written(choice.children[2]),
-                       written(condition));
-  return std::nullopt;
-}
-
-/// where(condition, x, y) of other languages.
-void ExprChecker::reportWhere(const SyntaxExpr &syntax) {
-  if (std::optional<std::string> mask = asMask(syntax))
-    diagnostics.report("where-function", syntax.span,
-                       "'where' describes axes; to drop scores write "
-                       "mask(s, condition)",
-                       mask);
-  else
-    diagnostics.report("where-function", syntax.nameSpan,
-                       "'where' describes axes; to choose between two values write "
-                       "select(condition, x, y), to drop scores mask(s, condition)",
-                       "select");
 }
 
 std::unique_ptr<Expr> ExprChecker::unary(const SyntaxExpr &syntax) {
@@ -569,160 +457,6 @@ std::unique_ptr<Expr> ExprChecker::binary(const SyntaxExpr &syntax) {
   e->operands.push_back(std::move(left));
   e->operands.push_back(std::move(right));
   warnDivision(syntax, *e);
-  return e;
-}
-
-std::unique_ptr<Expr> ExprChecker::call(const SyntaxExpr &syntax) {
-  const std::string &callee = syntax.text;
-  if (callee == "matmul")
-    return matmul(syntax);
-  if (callee == "scale")
-    return scale(syntax);
-  if (callee == "mask")
-    return mask(syntax);
-  if (callee == "softmax")
-    return softmax(syntax);
-  if (callee == "select")
-    return select(syntax);
-  if (callee == "cast")
-    return cast(syntax);
-  auto found = kFunctions.find(callee);
-  if (found != kFunctions.end())
-    return function(syntax, found->second);
-  std::vector<std::string> known = {"matmul", "scale",  "mask",
-                                    "softmax", "select", "cast"};
-  for (auto &[name, op] : kFunctions)
-    known.push_back(name);
-  bool tensor = std::any_of(
-      kernel.arguments.begin(), kernel.arguments.end(),
-      [&](const Argument &a) { return a.name == callee && !a.scalar; });
-  if (callee == "where")
-    reportWhere(syntax);
-  else if (tensor)
-    diagnostics.report("call-of-tensor", syntax.nameSpan,
-                       fmt::format("'{}' is a tensor; read it with [...]",
-                                   callee));
-  else if (std::optional<std::string> text = notYet(callee))
-    diagnostics.report("not-yet", syntax.nameSpan, *text);
-  else if (auto foreign = kForeignFunctions.find(callee);
-           foreign != kForeignFunctions.end())
-    diagnostics.report("foreign-function", syntax.nameSpan,
-                       fmt::format("there is no '{}'; {}", callee,
-                                   foreign->second));
-  else if (!broken.count(callee)) {
-    std::optional<std::string> fix = nearest(callee, known);
-    diagnostics.report("unknown-function", syntax.nameSpan,
-                       fmt::format("unknown function '{}'{}", callee,
-                                   fix ? "" : listed(known)),
-                       fix);
-  }
-  return nullptr;
-}
-
-std::unique_ptr<Expr> ExprChecker::function(const SyntaxExpr &syntax, Op op) {
-  bool two = op == Op::Min || op == Op::Max;
-  std::string usage = two ? syntax.text + "(x, y)" : syntax.text + "(x)";
-  if (two && (syntax.children.size() == 1 || keyword(syntax, "over"))) {
-    diagnostics.report("reduction", syntax.span,
-                       fmt::format("'{0}' is written {0}(x, y), element by element; "
-                                   "the reductions are matmul and softmax",
-                                   syntax.text));
-    return nullptr;
-  }
-  if (!keywords(syntax, {}) || !count(syntax, two ? 2 : 1, two ? 2 : 1,
-                                      usage.c_str()))
-    return nullptr;
-  ExprPtr e = make(two ? ExprKind::Binary : ExprKind::Unary, syntax);
-  e->op = op;
-  bool exact = true, good = true;
-  for (const SyntaxExpr &child : syntax.children) {
-    ExprPtr operand = check(child);
-    if (!operand || !number(*operand, ("'" + syntax.text + "'").c_str())) {
-      good = false;
-      continue;
-    }
-    exact &= isInteger(operand->type.dtype);
-    e->type.axes = join(e->type.axes, operand->type.axes);
-    e->operands.push_back(std::move(operand));
-  }
-  if (!good)
-    return nullptr;
-  if (op == Op::Rsqrt || op == Op::Log)
-    warnIndex(*e->operands[0], (syntax.text + " is infinite").c_str());
-  bool keepsIntegers = two || op == Op::Abs || op == Op::Floor;
-  e->type.dtype = exact && keepsIntegers ? DType::I64 : DType::F32;
-  return e;
-}
-
-std::unique_ptr<Expr> ExprChecker::select(const SyntaxExpr &syntax) {
-  if (!keywords(syntax, {}) ||
-      !count(syntax, 3, 3, "select(condition, if_true, if_false)"))
-    return nullptr;
-  if (std::optional<std::string> mask = asMask(syntax)) {
-    diagnostics.report("no-infinity", syntax.span,
-                       "there is no infinity to write; to drop scores write "
-                       "mask(s, condition)",
-                       mask);
-    return nullptr;
-  }
-  ExprPtr condition = check(syntax.children[0]);
-  ExprPtr yes = check(syntax.children[1]);
-  ExprPtr no = check(syntax.children[2]);
-  if (!condition || !yes || !no)
-    return nullptr;
-  if (condition->type.dtype != DType::I1) {
-    diagnostics.report("condition-expected", condition->span,
-                       "select takes a condition first, not a number");
-    return nullptr;
-  }
-  if ((yes->type.dtype == DType::I1) != (no->type.dtype == DType::I1)) {
-    diagnostics.report("select-branches", syntax.span,
-                       "select must choose between two numbers or two "
-                       "conditions");
-    return nullptr;
-  }
-  ExprPtr e = make(ExprKind::Select, syntax);
-  bool exact = isInteger(yes->type.dtype) && isInteger(no->type.dtype);
-  e->type.dtype = yes->type.dtype == DType::I1 ? DType::I1
-                  : exact                      ? DType::I64
-                                               : DType::F32;
-  e->type.axes = join(join(condition->type.axes, yes->type.axes), no->type.axes);
-  e->operands.push_back(std::move(condition));
-  e->operands.push_back(std::move(yes));
-  e->operands.push_back(std::move(no));
-  return e;
-}
-
-std::unique_ptr<Expr> ExprChecker::cast(const SyntaxExpr &syntax) {
-  if (!keywords(syntax, {}) || !count(syntax, 2, 2, "cast(x, dtype)"))
-    return nullptr;
-  ExprPtr operand = check(syntax.children[0]);
-  const SyntaxExpr &word = syntax.children[1];
-  if (word.kind != SyntaxExpr::NameRef) {
-    diagnostics.report("cast-dtype", word.span,
-                       "cast takes a dtype such as f32 second");
-    return nullptr;
-  }
-  std::optional<DType> to = resolveDType(word.text, word.span, diagnostics);
-  if (!operand || !to)
-    return nullptr;
-  DType from = operand->type.dtype;
-  if (*to == DType::I1 && from != DType::I1) {
-    diagnostics.report("cast-to-condition", syntax.span,
-                       "a number does not cast to a condition; compare it",
-                       std::nullopt);
-    return nullptr;
-  }
-  if (isInteger(*to) && isFloat(from)) {
-    diagnostics.report("cast-to-integer", syntax.span,
-                       "a float does not cast to an integer; index expressions "
-                       "stay exact (C9)");
-    return nullptr;
-  }
-  ExprPtr e = make(ExprKind::Cast, syntax);
-  e->type.dtype = *to;
-  e->type.axes = operand->type.axes;
-  e->operands.push_back(std::move(operand));
   return e;
 }
 

@@ -20,6 +20,12 @@ std::string showAxes(const Kernel &kernel, const std::vector<int> &axes);
 /// "; the axes are B, H, M": all that the kernel has.
 std::string listAxes(const Kernel &kernel);
 
+/// "; known are a, b", where that is short enough to help.
+std::string listKnown(const std::vector<std::string> &known);
+
+/// Whether a name is another language's infinity.
+bool isInfinity(const SyntaxExpr &e);
+
 /// Gives types to statements in order, and appends them to the kernel's body.
 class ExprChecker {
 public:
@@ -57,6 +63,7 @@ private:
   ExprPtr mask(const SyntaxExpr &syntax);
   ExprPtr softmax(const SyntaxExpr &syntax);
 
+  static bool isFunction(const std::string &word);
   ExprPtr make(ExprKind kind, const SyntaxExpr &syntax);
   bool count(const SyntaxExpr &syntax, size_t least, size_t most,
              const char *usage);

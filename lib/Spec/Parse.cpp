@@ -18,17 +18,6 @@
 
 using namespace attn::spec;
 
-const char *attn::spec::spelling(DType type) {
-  static const char *const kNames[] = {"f16",    "bf16", "f32", "f8e4m3",
-                                       "f8e5m2", "i32",  "i64", "i1"};
-  return kNames[static_cast<int>(type)];
-}
-
-int attn::spec::byteSize(DType type) {
-  static const int kSizes[] = {2, 2, 4, 1, 1, 4, 8, 1};
-  return kSizes[static_cast<int>(type)];
-}
-
 int Kernel::findAxis(const std::string &axisName) const {
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i].name == axisName)

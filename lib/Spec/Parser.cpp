@@ -15,6 +15,7 @@
 
 #include "lib/Spec/Parser.h"
 #include "lib/Spec/Lexer.h"
+#include "lib/Spec/TokenReader.h"
 
 #include <fmt/format.h>
 
@@ -24,181 +25,9 @@ using namespace attn::spec;
 static constexpr int kMaxDepth = 200;
 
 namespace {
-/// Thrown after a report, caught where parsing can go on.
-struct Recover {};
-
-struct Parser {
-  Diagnostics &diagnostics;
-  std::vector<Token> tokens;
-  size_t at = 0;
-  int brackets = 0; ///< Inside ( or [ newlines do not end a statement.
+struct Parser : TokenReader {
+  using TokenReader::TokenReader;
   int depth = 0;
-
-  //===--------------------------------------------------------------------===//
-  // Tokens
-  //===--------------------------------------------------------------------===//
-
-  const Token &peek() {
-    if (brackets > 0)
-      skipNewlines();
-    return tokens[at];
-  }
-  void skipNewlines() {
-    while (tokens[at].kind == Token::Newline)
-      ++at;
-  }
-  Token take() {
-    Token token = peek();
-    if (token.kind != Token::End)
-      ++at;
-    return token;
-  }
-  bool is(const char *text) {
-    const Token &token = peek();
-    return (token.kind == Token::Punct || token.kind == Token::Word) &&
-           token.text == text;
-  }
-  bool accept(const char *text) {
-    if (!is(text))
-      return false;
-    take();
-    return true;
-  }
-  uint32_t lastEnd() const { return at == 0 ? 0 : tokens[at - 1].span.end; }
-
-  std::string shown(const Token &token) {
-    switch (token.kind) {
-    case Token::End:
-      return "the end of the file";
-    case Token::Newline:
-      return "the end of the line";
-    default:
-      return "'" + token.text + "'";
-    }
-  }
-  [[noreturn]] void fail(const char *id, std::string wanted,
-                         std::optional<std::string> fix = std::nullopt) {
-    const Token &token = peek();
-    diagnostics.report(id, token.span,
-                       fmt::format("expected {}, found {}", wanted, shown(token)),
-                       std::move(fix));
-    throw Recover{};
-  }
-  Name name(const char *id, const char *what) {
-    static const char *const kReserved[] = {"kernel", "where", "and",  "or",
-                                            "not",    "true",  "false"};
-    const Token &token = peek();
-    if (token.kind != Token::Word)
-      fail(id, what);
-    for (const char *word : kReserved)
-      if (token.text == word) {
-        diagnostics.report("reserved-word", token.span,
-                           fmt::format("'{}' is a word of the language and "
-                                       "cannot be a name",
-                                       token.text));
-        throw Recover{};
-      }
-    Token taken = take();
-    return {taken.text, taken.span};
-  }
-  /// "(" or "[" ... its partner.
-  void open(const char *text, const char *id, const char *what) {
-    if (!is(text))
-      fail(id, what);
-    take();
-    ++brackets;
-  }
-  void close(const char *text, const char *what) {
-    if (!is(text)) {
-      size_t line = lineBegin();
-      if (statementBegin > 0 &&
-          (isPunct(at, "}") || (line > statementBegin && beginsAnew(line))))
-        reportUnclosed(text, what);
-      fail("expected-close", what);
-    }
-    --brackets;
-    ++at; // Not take(): the newline after it may end the statement.
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Brackets that nothing closes
-  //===--------------------------------------------------------------------===//
-
-  bool isPunct(size_t place, const char *text) const {
-    return place < tokens.size() && tokens[place].kind == Token::Punct &&
-           tokens[place].text == text;
-  }
-
-  /// The names of "s =" or "p, lse =" at `place`, none where no assignment stands there.
-  /// (An argument "over=N" may begin a line as well.)
-  std::vector<Name> assigned(size_t place) const {
-    std::vector<Name> names;
-    for (; tokens[place].kind == Token::Word; ++place) {
-      const Token &token = tokens[place];
-      if (token.text == "over" || token.text == "sink")
-        return {};
-      names.push_back({token.text, token.span});
-      if (isPunct(++place, "="))
-        return names;
-      if (!isPunct(place, ","))
-        return {};
-    }
-    return {};
-  }
-
-  /// Whether the line from `place` on goes on with nothing before it: a statement, the
-  /// end of the body, another kernel. Brackets still open there were forgotten.
-  bool beginsAnew(size_t place) const {
-    if (isPunct(place, "}") || tokens[place].kind == Token::End ||
-        (tokens[place].kind == Token::Word && tokens[place].text == "kernel"))
-      return true;
-    size_t before = place - 1;
-    while (before > statementBegin && tokens[before].kind == Token::Newline)
-      --before;
-    bool goesOn = isPunct(before, ",") || isPunct(before, "(") || isPunct(before, "[");
-    return !goesOn && !assigned(place).empty();
-  }
-
-  /// Where the line begins on which parsing stands.
-  size_t lineBegin() const {
-    size_t place = at;
-    while (place > statementBegin && tokens[place - 1].kind != Token::Newline)
-      --place;
-    return place;
-  }
-
-  /// A bracket that is still open where the next statement begins. What was reported of
-  /// this one follows from it, as like as not.
-  [[noreturn]] void reportUnclosed(const char *text, const char *what) {
-    bool only = brackets == 1 && diagnostics.list.size() == reportsBefore;
-    diagnostics.list.resize(std::min(reportsBefore, diagnostics.list.size()));
-    size_t last = isPunct(at, "}") ? at - 1 : lineBegin() - 1;
-    while (tokens[last].kind == Token::Newline)
-      --last;
-    diagnostics.report("expected-close", {tokens[last].span.end, tokens[last].span.end},
-                       fmt::format("expected {}, found the end of the statement", what),
-                       only ? std::optional<std::string>(text) : std::nullopt);
-    throw Recover{};
-  }
-  size_t statementBegin = 0; ///< The token; 0 outside of bodies.
-  size_t reportsBefore = 0;  ///< Those of what stands before it.
-
-  /// To the end of a statement that could not be read. Its targets have no value then,
-  /// nor has what is assigned in what is skipped.
-  void skipStatement(SyntaxStatement &s) {
-    brackets = 0;
-    int open = 0;
-    for (at = statementBegin; tokens[at].kind != Token::End && !isPunct(at, "}"); ++at) {
-      open += isPunct(at, "(") || isPunct(at, "[");
-      open -= isPunct(at, ")") || isPunct(at, "]");
-      if (tokens[at].kind != Token::Newline)
-        continue;
-      if (open <= 0 || beginsAnew(at + 1))
-        return;
-      for (Name &name : assigned(at + 1))
-        s.targets.push_back(std::move(name));
-    }
-  }
 
   //===--------------------------------------------------------------------===//
   // Expressions
@@ -674,6 +503,6 @@ struct Parser {
 
 std::vector<SyntaxKernel> attn::spec::parseSyntax(const std::string &text,
                                                   Diagnostics &diagnostics) {
-  Parser parser{diagnostics, tokenize(text, diagnostics)};
+  Parser parser(diagnostics, tokenize(text, diagnostics));
   return parser.file();
 }
