@@ -19,7 +19,9 @@ inline std::string readAxisBinds(llvm::ArrayRef<std::string> items,
     auto [name, value] = llvm::StringRef(item).split('=');
     int64_t length = 0;
     if (name.empty() || value.getAsInteger(10, length) || length < 0)
-      return "--bind takes AXIS=LENGTH, not '" + item + "'";
+      return "--bind takes AXIS=LENGTH, such as D=64, not '" + item +
+             "'; scalars get their values when the kernels run (--bind of attn-bench and "
+             "attn-check)";
     if (!binds.emplace(name.str(), length).second)
       return "--bind: " + name.str() + " is given twice; give it one length";
   }
@@ -42,6 +44,17 @@ inline std::string checkAxisBinds(const spec::ParseResult &parsed,
   for (const auto &[name, length] : binds) {
     if (axes.count(name))
       continue;
+    for (const spec::Kernel &kernel : parsed.module.kernels)
+      for (const spec::Argument &argument : kernel.arguments)
+        if (argument.name == name)
+          return "--bind: '" + name + "' is a " +
+                 (argument.scalar
+                      ? "scalar of kernel " + kernel.name +
+                            ", which gets its value when the kernels run (--bind " +
+                            name + "=" + std::to_string(length) +
+                            " of attn-bench and attn-check)"
+                      : "tensor of kernel " + kernel.name) +
+                 "; here lengths of axes are bound: " + llvm::join(axes, ", ");
     std::vector<std::string> list(axes.begin(), axes.end());
     std::optional<std::string> near = spec::nearest(name, list);
     return "--bind: no kernel has an axis '" + name + "'" +

@@ -2,6 +2,8 @@
 
 #include "lib/Bundle/Manifest.h"
 
+#include "lib/Spec/Links.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -15,8 +17,9 @@
 
 [[noreturn]] static void fail(const char *what, const std::string &path,
                               int error) {
-  throw std::runtime_error(
-      fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
+  std::string link = attn::danglingLink(path);
+  throw std::runtime_error(fmt::format("cannot {} '{}': {}", what, path,
+                                       link.empty() ? std::strerror(error) : link));
 }
 
 /// 0 or the reason. Closes the file.

@@ -3,6 +3,7 @@
 #include "lib/Bundle/Outputs.h"
 
 #include "lib/Bundle/Manifest.h"
+#include "lib/Spec/Links.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+using namespace attn;
 using namespace attn::bundle;
 namespace fs = std::filesystem;
 
@@ -64,6 +66,8 @@ attn::bundle::writesOver(const std::vector<OutputFile> &outputs,
   std::error_code error;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputFile &output = outputs[i];
+    if (std::string link = danglingLink(output.path); !link.empty())
+      return fmt::format("{}: {}", output.option, link);
     if (fs::exists(output.path, error) && !fs::is_regular_file(output.path, error))
       continue;
     for (const std::string &input : inputs)

@@ -18,7 +18,8 @@ bool isBundleFile(const std::string &name);
 
 /// Why one of `outputs` must not be written, with a fix: it is one of `inputs`, or a
 /// file of one that is a bundle, or two options name one file, or there is a spec, or
-/// something other than JSON where JSON would go: no tool wrote that. Files are told
+/// something other than JSON where JSON would go: no tool wrote that, or a link that
+/// leads nowhere. Files are told
 /// by identity, so links are seen through; pipes and devices are never in the way. ""
 /// when all may be written.
 std::string writesOver(const std::vector<OutputFile> &outputs,

@@ -3,6 +3,7 @@
 #include "lib/Pipelines/Overrides.h"
 
 #include "lib/Schedule/Choose.h"
+#include "lib/Schedule/Kernels.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Spec/Diagnostics.h"
 
@@ -14,18 +15,30 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 using namespace mlir;
 using namespace attn;
 
+static bool isOfASchedule(const std::string &name) {
+  const std::vector<ScheduleField> &fields = scheduleFields();
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const ScheduleField &field) { return field.name == name; });
+}
+
 std::string attn::checkOverrideText(const std::string &overrides) {
   std::vector<std::string> names;
   for (const ScheduleField &field : scheduleFields())
-    if (field.overridable)
+    if (field.overridable())
       names.push_back(field.name);
   std::set<std::string> given;
   for (const Override &item : readOverrides(overrides)) {
+    if (isOfASchedule(item.name) && !item.field)
+      return fmt::format(
+          "'{}' cannot be written: it is of other kernels than attention, or "
+          "follows from what can be: {}, each written NAME=N",
+          item.name, fmt::join(names, ", "));
     if (!item.field) {
       std::optional<std::string> near = spec::nearest(item.name, names);
       return fmt::format("'{}' is no field of a schedule; {}", item.name,
@@ -71,4 +84,21 @@ std::string attn::checkOverridesFor(ModuleOp module,
   PipelineOptions without = pipeline;
   without.schedule.clear();
   return !reason.empty() && choosingError(module, without).empty() ? reason : "";
+}
+
+bool attn::hasAttentionKernel(ModuleOp module, const PipelineOptions &pipeline) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ScopedDiagnosticHandler silence(module.getContext(),
+                                  [](Diagnostic &) { return success(); });
+  PassManager pm(module.getContext());
+  addFusionPasses(pm, pipeline);
+  if (failed(pm.run(*copy)))
+    return false;
+  return copy
+      ->walk([](KernelOp kernel) {
+        FailureOr<KernelKind> kind = classify(kernel);
+        return succeeded(kind) && *kind == KernelKind::Flash ? WalkResult::interrupt()
+                                                             : WalkResult::advance();
+      })
+      .wasInterrupted();
 }

@@ -18,6 +18,10 @@ std::string checkOverrideText(const std::string &overrides);
 std::string checkOverridesFor(mlir::ModuleOp module,
                               const PipelineOptions &pipeline);
 
+/// Whether the level has a kernel that a schedule can be written for. `module` is in the
+/// attn dialect and stays as it is.
+bool hasAttentionKernel(mlir::ModuleOp module, const PipelineOptions &pipeline);
+
 } // namespace attn
 
 #endif // ATTN_LIB_PIPELINES_OVERRIDES_H

@@ -37,7 +37,7 @@ std::optional<Shift> attn::profile::changeOf(const Summary &a,
     return std::nullopt;
   Shift shift;
   shift.change = b.median / a.median - 1;
-  if (a.count < 3 || b.count < 3) {
+  if (std::min(a.count, b.count) < kLeastRepeats) {
     shift.least = -1;
     shift.most = std::numeric_limits<double>::infinity();
     return shift;
@@ -55,16 +55,37 @@ std::optional<Shift> attn::profile::changeOf(const Summary &a,
   return shift;
 }
 
-static Json parseRun(const std::string &name, const std::string &text) {
-  Json run = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (run.is_discarded())
+/// The runs of a file: one, or what --at made.
+static std::vector<Json> parseRuns(const std::string &name, const std::string &text) {
+  Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (file.is_discarded())
     throw std::runtime_error(
         fmt::format("{} is not JSON, or is cut off", name));
-  if (!run.is_object() || !run.contains("levels") || !run["levels"].is_array())
+  auto holds = [](const Json &json, const char *key) {
+    return json.is_object() && json.contains(key) && json[key].is_array();
+  };
+  std::vector<Json> runs;
+  if (holds(file, "runs"))
+    runs.assign(file["runs"].begin(), file["runs"].end());
+  else
+    runs.push_back(std::move(file));
+  for (const Json &run : runs)
+    if (!holds(run, "levels"))
+      runs.clear();
+  if (runs.empty())
     throw std::runtime_error(fmt::format(
         "{} holds no results; give what attn-bench --json or --report wrote",
         name));
-  return run;
+  return runs;
+}
+
+/// "B=1 M=64".
+static std::string sizeOf(const Json &run) {
+  std::vector<std::string> words;
+  if (auto binds = run.find("binds"); binds != run.end() && binds->is_object())
+    for (const auto &[name, value] : binds->items())
+      words.push_back(name + "=" + value.dump());
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 static std::optional<Summary> summaryOf(const Json &entry) {
@@ -154,13 +175,10 @@ static ComparedLevel pairLevel(const Json *a, const Json *b) {
   return level;
 }
 
-Comparison attn::profile::compareRuns(const std::string &nameA,
-                                      const std::string &textA,
-                                      const std::string &levelA,
-                                      const std::string &nameB,
-                                      const std::string &textB,
-                                      const std::string &levelB) try {
-  Json a = parseRun(nameA, textA), b = parseRun(nameB, textB);
+/// Two runs of one size each.
+static Comparison compareTwo(const std::string &nameA, const Json &a,
+                             const std::string &levelA, const std::string &nameB,
+                             const Json &b, const std::string &levelB) {
   Comparison comparison;
   comparison.nameA = nameA;
   comparison.nameB = nameB;
@@ -193,6 +211,41 @@ Comparison attn::profile::compareRuns(const std::string &nameA,
     if (!named(left, level))
       comparison.levels.push_back(pairLevel(nullptr, &level));
   return comparison;
+}
+
+Comparison attn::profile::compareRuns(const std::string &nameA, const std::string &textA,
+                                      const std::string &levelA, const std::string &nameB,
+                                      const std::string &textB,
+                                      const std::string &levelB) try {
+  std::vector<Json> a = parseRuns(nameA, textA), b = parseRuns(nameB, textB);
+  if (a.size() == 1 && b.size() == 1)
+    return compareTwo(nameA, a[0], levelA, nameB, b[0], levelB);
+  Comparison all;
+  all.nameA = nameA;
+  all.nameB = nameB;
+  std::vector<std::string> sizesA, sizesB;
+  for (const Json &run : a)
+    sizesA.push_back(sizeOf(run));
+  for (const Json &run : b)
+    sizesB.push_back(sizeOf(run));
+  for (size_t i = 0; i < a.size(); ++i) {
+    auto same = std::find(sizesB.begin(), sizesB.end(), sizesA[i]);
+    if (same == sizesB.end()) {
+      all.onlyA.push_back(sizesA[i]);
+      continue;
+    }
+    const Json &other = b[same - sizesB.begin()];
+    all.sizes.push_back(compareTwo(nameA, a[i], levelA, nameB, other, levelB));
+    all.sizes.back().size = sizesA[i];
+  }
+  for (const std::string &size : sizesB)
+    if (std::find(sizesA.begin(), sizesA.end(), size) == sizesA.end())
+      all.onlyB.push_back(size);
+  if (all.sizes.empty())
+    throw std::runtime_error(fmt::format(
+        "{} and {} have no size in common: {} | {}; run both with the same --at", nameA,
+        nameB, fmt::join(sizesA, ", "), fmt::join(sizesB, ", ")));
+  return all;
 } catch (const nlohmann::json::exception &) {
   throw std::runtime_error(fmt::format(
       "{} or {} is not what attn-bench --json writes", nameA, nameB));
@@ -204,14 +257,22 @@ static std::string timeCell(const std::optional<Summary> &time) {
 
 /// "+12.3 %": comparisons are about small changes.
 static std::string percentCell(double change) {
-  return std::isinf(change) ? "?" : fmt::format("{:+.1f} %", 100 * change);
+  return fmt::format("{:+.1f} %", 100 * change);
+}
+
+static std::string intervalCell(const Shift &shift) {
+  constexpr double kWide = 10; // How far beyond tells nobody anything.
+  if (std::isinf(shift.most))
+    return "-";
+  return percentCell(shift.least) + " .. " +
+         (shift.most > kWide ? ">+1000 %" : percentCell(shift.most));
 }
 
 static std::string verdict(const std::optional<Shift> &shift) {
   if (!shift)
     return "-";
   if (std::isinf(shift->most))
-    return "too few repeats to tell";
+    return fmt::format("too few repeats to tell ({} needed)", kLeastRepeats);
   return !shift->significant() ? "within the spread"
          : shift->change < 0   ? "faster"
                                : "slower";
@@ -231,18 +292,16 @@ static std::vector<std::string> row(const std::string &name,
                                     const std::optional<Shift> &shift) {
   std::vector<std::string> cells{name, timeCell(a), timeCell(b)};
   if (shift)
-    cells.insert(cells.end(), {percentCell(shift->change),
-                               percentCell(shift->least) + " .. " +
-                                   percentCell(shift->most)});
+    cells.insert(cells.end(), {percentCell(shift->change), intervalCell(*shift)});
   else
     cells.insert(cells.end(), {"-", "-"});
   cells.push_back(verdict(shift));
   return cells;
 }
 
-std::string attn::profile::comparisonTable(const Comparison &comparison) {
-  std::string text =
-      fmt::format("A: {}\nB: {}\n", comparison.nameA, comparison.nameB);
+/// What differs, and the levels of one size.
+static std::string tableOfOne(const Comparison &comparison) {
+  std::string text;
   for (const Comparison::Difference &d : comparison.differences)
     text += fmt::format("{} differs: {} | {}\n", d.what, d.a, d.b);
   std::vector<std::vector<std::string>> rows{
@@ -261,6 +320,21 @@ std::string attn::profile::comparisonTable(const Comparison &comparison) {
     if (!level.failureB.empty())
       text += fmt::format("\nB {}: {}\n", level.b, level.failureB);
   }
+  return text;
+}
+
+std::string attn::profile::comparisonTable(const Comparison &comparison) {
+  std::string text = fmt::format("A: {}\nB: {}\n", comparison.nameA, comparison.nameB);
+  if (comparison.sizes.empty())
+    text += tableOfOne(comparison);
+  for (const Comparison &one : comparison.sizes)
+    text += fmt::format("\n{}\n", one.size) + tableOfOne(one);
+  auto only = [&](const char *name, const std::vector<std::string> &sizes) {
+    for (const std::string &size : sizes)
+      text += fmt::format("\n{}: only {} has it\n", size, name);
+  };
+  only("A", comparison.onlyA);
+  only("B", comparison.onlyB);
   return text + "\nThe interval holds the repeats' spread within each run; "
                 "clocks and neighbours\nthat differ between runs are not in "
                 "it.\n";
@@ -280,7 +354,7 @@ static Json medianJson(const std::optional<Summary> &time) {
   return time ? Json(time->median) : Json(nullptr);
 }
 
-std::string attn::profile::comparisonJson(const Comparison &comparison) {
+static Json jsonOfOne(const Comparison &comparison) {
   Json differences = Json::object(), levels = Json::array();
   for (const Comparison::Difference &d : comparison.differences)
     differences[d.what] = {{"a", d.a}, {"b", d.b}};
@@ -301,9 +375,23 @@ std::string attn::profile::comparisonJson(const Comparison &comparison) {
                       {"change", shiftJson(level.change)},
                       {"kernels", kernels}});
   }
-  Json j{{"a", comparison.nameA},
-         {"b", comparison.nameB},
-         {"differences", differences},
-         {"levels", levels}};
+  return {{"differences", differences}, {"levels", levels}};
+}
+
+std::string attn::profile::comparisonJson(const Comparison &comparison) {
+  Json j{{"a", comparison.nameA}, {"b", comparison.nameB}};
+  if (comparison.sizes.empty()) {
+    j.update(jsonOfOne(comparison));
+  } else {
+    j["sizes"] = Json::array();
+    for (const Comparison &one : comparison.sizes) {
+      Json size;
+      size["size"] = one.size;
+      size.update(jsonOfOne(one));
+      j["sizes"].push_back(std::move(size));
+    }
+    j["only_a"] = comparison.onlyA;
+    j["only_b"] = comparison.onlyB;
+  }
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -23,8 +23,8 @@ struct Shift {
 };
 
 /// The medians' change. Each median's error comes from its quartiles as for a
-/// normal spread; absent when a median is 0. With fewer than three samples on a
-/// side the interval is everything.
+/// normal spread; absent when a median is 0. With fewer than kLeastRepeats samples on
+/// a side the interval is everything.
 std::optional<Shift> changeOf(const Summary &a, const Summary &b);
 
 struct ComparedKernel {
@@ -49,11 +49,17 @@ struct Comparison {
   };
   std::vector<Difference> differences;
   std::vector<ComparedLevel> levels;
+  /// Where a file holds runs at several sizes (--at): one for each size that both have,
+  /// and nothing in the fields above but names.
+  std::vector<Comparison> sizes;
+  std::string size;                      ///< "B=1 M=64", of one of those.
+  std::vector<std::string> onlyA, onlyB; ///< Sizes that one file has.
 };
 
-/// `textA` and `textB` are results as JSON. Levels pair by name; `levelA` and
-/// `levelB` pick one each, as do files that hold one level. Throws
-/// std::runtime_error with a one-line reason.
+/// `textA` and `textB` are results as JSON, of one size or several. Sizes pair by their
+/// binds, two files of one size in any case. Levels pair by name; `levelA` and `levelB`
+/// pick one each, as do files that hold one level. Throws std::runtime_error with a
+/// one-line reason.
 Comparison compareRuns(const std::string &nameA, const std::string &textA,
                        const std::string &levelA, const std::string &nameB,
                        const std::string &textB, const std::string &levelB);

@@ -106,7 +106,7 @@ private:
     device.synchronize();
     double each = std::max(millisecondsSince(one), 1e-3);
     repeats = options.repeats > 0 ? options.repeats
-                                  : std::clamp(int(1000 / each), 5, 50);
+                                  : std::clamp(int(1000 / each), kLeastRepeats, 50);
   }
 
   Summary timeWhole() {
@@ -217,7 +217,7 @@ private:
   bool gpu;
   Buffer scratch;
   size_t turn = 0;
-  int repeats = 5;
+  int repeats = kLeastRepeats;
 };
 } // namespace
 

@@ -29,9 +29,13 @@ struct Summary {
 /// Of at least one sample.
 Summary summarize(std::vector<double> samples);
 
+/// Fewer samples than these have no 95 % interval of their median: all of six lie on one
+/// side of it with probability 1/32, all of five with 1/16.
+inline constexpr int kLeastRepeats = 6;
+
 struct TimingOptions {
   int warmup = -1;  ///< Runs; -1: at least 3 and 50 ms.
-  int repeats = -1; ///< Runs; -1: up to 50, at least 5, about a second.
+  int repeats = -1; ///< Runs; -1: up to 50, at least kLeastRepeats, about a second.
   /// Bytes overwritten before every run; 0 when the copies of the arguments
   /// are larger than the cache anyway.
   int64_t flushBytes = 0;

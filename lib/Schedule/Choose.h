@@ -33,6 +33,7 @@ struct Problem {
   bool f32 = false;       ///< Operands are f32.
   int64_t work = 0;       ///< Operations of the score functions, an element.
   int64_t special = 0;    ///< Those of them on the special-function unit.
+  bool tanh = false;      ///< One of them is a tanh.
   /// Flash: rows are divided by their sums.
   bool softmax = false;
   /// Flash: a log-sum-exp is a result, of sums that the value product does not give.
@@ -120,13 +121,22 @@ struct Schedule {
   bool operator==(const Schedule &other) const; ///< In every field.
 };
 
+/// Where a user may write a field of a flash kernel's schedule.
+enum class Writable {
+  Never, ///< It follows from others, or is of other kernels.
+  Everywhere,
+  Gpus, ///< On the CPU a tile is one thread's, and nothing is copied ahead.
+  WarpGroups,
+};
+
 /// A field of a schedule under the name that IR, overrides and manifests give it; the
 /// table holds all of them.
 struct ScheduleField {
   std::string name;
   int64_t Schedule::*member;
-  int64_t least;    ///< Smallest value of an override.
-  bool overridable; ///< A user may write it.
+  int64_t least; ///< Smallest value of an override.
+  Writable where;
+  bool overridable() const { return where != Writable::Never; }
 };
 const std::vector<ScheduleField> &scheduleFields();
 
@@ -169,6 +179,11 @@ std::string checkGroups(const Problem &problem, const Schedule &schedule,
 /// written; empty when it can be tried.
 std::string checkOverrides(const Problem &problem, const Schedule &chosen,
                            const Schedule &schedule, int64_t sharedPerBlock);
+
+/// What of `schedule`, made from `chosen` by overrides, the code will not show, and why:
+/// one text for each reason.
+std::vector<std::string> idleOverrides(const Problem &problem, Unit unit,
+                                       const Schedule &chosen, const Schedule &schedule);
 
 /// Applies "rows=64,columns=32,warps=4,stages=2". Returns an error text, empty
 /// when the override is understood.

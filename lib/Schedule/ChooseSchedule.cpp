@@ -13,9 +13,10 @@
 #include "dialect/Attn/Attn.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CHOOSESCHEDULEPASS
@@ -51,18 +52,34 @@ static bool endsWith(Value tensor, StringRef axis) {
   return !axes.empty() && axes.back() == axis;
 }
 
-/// Problem::boxes of a kernel with two matmuls.
-static bool fitFlashBoxes(KernelOp kernel, MatmulOp first) {
-  Value value;
+namespace {
+/// The second product of a kernel with two matmuls.
+struct ValueProduct {
+  Value probabilities, value;
+  StringRef keyAxis;
+};
+} // namespace
+
+static ValueProduct valueProductOf(KernelOp kernel, MatmulOp first) {
+  ValueProduct product;
   for (Operation &op : kernel.getBody().front()) {
     if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
-      value = softmax.getValues();
-    if (auto matmul = dyn_cast<MatmulOp>(op); matmul && matmul != first)
-      for (Value operand : {matmul.getA(), matmul.getB()})
-        if (!operand.getDefiningOp() ||
-            operand.getDefiningOp()->getParentOp() != kernel)
-          value = operand;
+      product = {softmax.getScores(), softmax.getValues(), softmax.getOver()};
+    if (auto matmul = dyn_cast<MatmulOp>(op); matmul && matmul != first) {
+      auto isOutside = [&](Value operand) {
+        return !operand.getDefiningOp() ||
+               operand.getDefiningOp()->getParentOp() != kernel;
+      };
+      product = {matmul.getA(), matmul.getB(), matmul.getOver()};
+      if (!isOutside(product.value) && isOutside(product.probabilities))
+        std::swap(product.probabilities, product.value);
+    }
   }
+  return product;
+}
+
+/// Problem::boxes of a kernel with two matmuls.
+static bool fitFlashBoxes(KernelOp kernel, MatmulOp first, Value value) {
   return value && endsWith(first.getA(), first.getOver()) &&
          endsWith(first.getB(), first.getOver()) && fitsMap(first.getA()) &&
          fitsMap(first.getB()) && fitsMap(value) &&
@@ -71,21 +88,10 @@ static bool fitFlashBoxes(KernelOp kernel, MatmulOp first) {
          });
 }
 
-static StringRef keyAxisOf(KernelOp kernel, MatmulOp first) {
-  StringRef keyAxis;
-  for (Operation &op : kernel.getBody().front()) {
-    if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
-      keyAxis = softmax.getOver();
-    if (auto matmul = dyn_cast<MatmulOp>(op); matmul && matmul != first)
-      keyAxis = matmul.getOver();
-  }
-  return keyAxis;
-}
-
 /// See Problem::window.
-static bool limitsBothSides(KernelOp kernel, MatmulOp first) {
+static bool limitsBothSides(KernelOp kernel, StringRef keyAxis) {
   // The row's index counts as uniform here: only the key's sign matters.
-  MaskAxes axes{"", keyAxisOf(kernel, first).str(), {}};
+  MaskAxes axes{"", keyAxis.str(), {}};
   bool least = false, most = false;
   auto look = [&](auto look, const MaskRange &range) -> void {
     if (range.kind == MaskRange::NonPositive)
@@ -113,8 +119,7 @@ static void addTensorsRead(KernelOp kernel, Operation &op,
 }
 
 /// See Problem::captured.
-static int64_t capturedBytes(KernelOp kernel, MatmulOp first) {
-  StringRef keyAxis = keyAxisOf(kernel, first);
+static int64_t capturedBytes(KernelOp kernel, MatmulOp first, StringRef keyAxis) {
   auto onlyIn = [](const std::string &axis, ArrayRef<std::string> in,
                    ArrayRef<std::string> out) {
     return llvm::is_contained(in, axis) && !llvm::is_contained(out, axis);
@@ -212,7 +217,10 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     for (Region &region : op.getRegions()) {
       problem.work += region.front().getOperations().size() - 1;
-      region.walk([&](Operation *inner) { problem.special += isSpecial(inner); });
+      region.walk([&](Operation *inner) {
+        problem.special += isSpecial(inner);
+        problem.tanh |= isa<math::TanhOp>(inner);
+      });
     }
     if (auto softmax = dyn_cast<SoftmaxOp>(op))
       problem.apart = liesApart(kernel, softmax.getOver());
@@ -225,12 +233,11 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
       result = softmax.getResult();
       problem.softmax = true;
       problem.lse = softmax.getLse() && !softmax.getLse().use_empty();
-      SmallVector<std::string> axes = axesOf(result);
-      problem.wide =
-          !axes.empty() &&
-          outlivesRounding(kernel, axes.back(),
-                           cast<RankedTensorType>(softmax.getValues().getType())
-                               .getElementType());
+      problem.wide = outlivesRounding(
+          kernel,
+          freeAxis(axesOf(softmax.getValues()), axesOf(softmax.getScores()),
+                   softmax.getOver(), axes),
+          cast<RankedTensorType>(softmax.getValues().getType()).getElementType());
       problem.bounded = fixedReference(softmax).has_value();
       problem.bf16 = cast<RankedTensorType>(softmax.getValues().getType())
                          .getElementType()
@@ -250,12 +257,18 @@ Problem attn::describeProblem(KernelOp kernel, KernelKind kind,
         resultRows(kernel, roles.column);
   } else {
     MatmulAxes roles = matmulAxes(first, axes);
+    ValueProduct product = valueProductOf(kernel, first);
     // Without rows there is nothing for warp groups to divide.
-    problem.boxes =
-        !roles.row.empty() && !roles.column.empty() && fitFlashBoxes(kernel, first);
-    problem.captured = capturedBytes(kernel, first);
+    problem.boxes = !roles.row.empty() && !roles.column.empty() &&
+                    fitFlashBoxes(kernel, first, product.value);
+    problem.captured = capturedBytes(kernel, first, product.keyAxis);
     describeGrowth(kernel, roles, problem);
-    problem.window = limitsBothSides(kernel, first);
+    problem.window = limitsBothSides(kernel, product.keyAxis);
+    // Values without an axis of their own are one column.
+    std::string out = freeAxis(axesOf(product.value), axesOf(product.probabilities),
+                               product.keyAxis, axes);
+    problem.columns = out.empty() ? 1 : extentOf(product.value, out);
+    return problem;
   }
   // The innermost axis of the result is its column axis.
   SmallVector<std::string> resultAxes = axesOf(result);
@@ -323,6 +336,7 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
                      const ScheduleTarget &goal, Schedule &schedule) {
     Schedule chosen = schedule;
     std::string error = applyOverrides(overrides, schedule);
+    std::vector<std::string> idle = idleOverrides(problem, goal.unit, chosen, schedule);
     if (error.empty() && goal.unit == Unit::Cpu) { // One thread a block, no copies.
       schedule.warps = chosen.warps;
       schedule.stages = chosen.stages;
@@ -344,6 +358,8 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
                                                       schedule.rows / 16 * 16));
     if (!error.empty())
       return kernel.emitError(error);
+    for (const std::string &text : idle)
+      kernel.emitWarning("schedule: ") << text;
     return success();
   }
 };

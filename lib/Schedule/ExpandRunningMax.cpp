@@ -14,6 +14,7 @@
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/ScoreRange.h"
 
+#include "dialect/Tile/Exp2Offset.h"
 #include "dialect/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,11 +55,10 @@ struct Expansion {
         b, loc, DenseElementsAttr::get(rowType, b.getF32FloatAttr(value)));
   }
   /// Rounded up, and where floats are more than 1 apart to what offsets of polynomials
-  /// can be taken from exactly: multiples of 128 up to this one
-  /// (lib/Codegen/Gpu/Exp2Packed.h).
+  /// can be taken from exactly: multiples of 128 up to kExp2Offset.
   Value wholeOf(OpBuilder &b, Value maximum) {
     Value up = math::CeilOp::create(b, loc, maximum);
-    Value offset = rowConstant(b, 98432);
+    Value offset = rowConstant(b, tile::kExp2Offset);
     Value apart = arith::SubFOp::create(b, loc, offset, up);
     return arith::SelectOp::create(b, loc, isLarge(b, loc, up), up,
                                    arith::SubFOp::create(b, loc, offset, apart));

@@ -51,8 +51,8 @@ bool attn::outlivesRounding(KernelOp kernel, StringRef out, Type weight) {
   auto bits = [](Type type) { return cast<FloatType>(type).getFPMantissaWidth(); };
   return llvm::any_of(kernel.getResults(), [&](Value result) {
     Type element = cast<ShapedType>(result.getType()).getElementType();
-    return llvm::is_contained(axesOf(result), out) && isa<FloatType>(element) &&
-           bits(element) > bits(weight);
+    return (out.empty() || llvm::is_contained(axesOf(result), out)) &&
+           isa<FloatType>(element) && bits(element) > bits(weight);
   });
 }
 

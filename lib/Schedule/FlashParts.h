@@ -24,8 +24,8 @@ mlir::FailureOr<FlashParts> findFlashParts(const KernelContext &kernel);
 llvm::SmallVector<ScoreMask> collectMasks(const KernelContext &kernel,
                                           const FlashParts &parts);
 
-/// Whether a result with the value product's axis `out` keeps more bits than
-/// probabilities that were rounded to `weight`.
+/// Whether a result with the value product's axis `out` (any, where the values have no
+/// axis of their own) keeps more bits than probabilities that were rounded to `weight`.
 bool outlivesRounding(KernelOp kernel, llvm::StringRef out, mlir::Type weight);
 
 } // namespace attn

@@ -3,6 +3,7 @@
 #include "lib/Schedule/Choose.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -55,9 +56,22 @@ std::string attn::checkGroups(const Problem &problem, const Schedule &s,
   if (s.producer && !s.rotate)
     return "level specialized always rotates its loop; use level pipelined for "
            "rotate=0";
-  if (!s.producer && (s.turns || s.persistent || s.queries > 1 || s.stages < 2))
-    return "level pipelined has no turns and no persistent tiles, and needs at "
-           "least 2 stages; use level specialized";
+  if (!s.producer && s.turns)
+    return fmt::format(
+        "turns={}: level pipelined has no turns; use turns=0, or use level "
+        "specialized",
+        s.turns);
+  if (!s.producer && s.persistent)
+    return fmt::format("persistent={}: a block of level pipelined computes one tile; use "
+                       "persistent=0, or use level specialized",
+                       s.persistent);
+  if (!s.producer && s.queries > 1)
+    return "queries=2: a block of level pipelined computes one tile, so no next tile's "
+           "queries could wait in a second stage; use queries=1, or use level "
+           "specialized";
+  if (!s.producer && s.stages < 2)
+    return "stages=1: level pipelined loads a block of keys ahead of the one it computes "
+           "with; use stages=2, or use level specialized";
   if (s.vote == 2 && !s.persistent)
     return "vote=2 (a frozen maximum) needs persistent=1 or 2, which level "
            "specialized has: a tile that overflows is done again";
@@ -98,18 +112,60 @@ static std::string checkWarpRows(const Schedule &s) {
                      most * s.warps);
 }
 
+/// "rows, columns and stages": the fields of the places that `wanted` names.
+static std::string listed(bool (*wanted)(Writable)) {
+  std::vector<std::string> names;
+  for (const ScheduleField &field : scheduleFields())
+    if (wanted(field.where))
+      names.push_back(field.name);
+  std::string last = names.back();
+  names.pop_back();
+  return fmt::format("{} and {}", fmt::join(names, ", "), last);
+}
+
+std::vector<std::string> attn::idleOverrides(const Problem &problem, Unit unit,
+                                             const Schedule &chosen, const Schedule &s) {
+  std::vector<std::string> idle;
+  if (unit == Unit::Cpu)
+    for (const ScheduleField &field : scheduleFields())
+      if (field.where == Writable::Gpus && s.*field.member != chosen.*field.member)
+        idle.push_back(fmt::format("{}={} has no effect on target cpu, where one thread "
+                                   "computes a tile and nothing is copied ahead",
+                                   field.name, s.*field.member));
+  if (chosen.groups == 0)
+    return idle;
+  if (s.tanh != chosen.tanh && !problem.tanh)
+    idle.push_back(
+        fmt::format("tanh={} has no effect: no score function is a tanh", s.tanh));
+  if (s.polynomial != chosen.polynomial && !problem.softmax)
+    idle.push_back(
+        fmt::format("polynomial={} has no effect: without a softmax there are no "
+                    "exponentials of probabilities",
+                    s.polynomial));
+  if (s.vote != chosen.vote && !problem.softmax)
+    idle.push_back(fmt::format(
+        "vote={} has no effect: without a softmax there is no maximum", s.vote));
+  else if (s.vote != chosen.vote && problem.bounded && s.vote != 2 && chosen.vote != 2)
+    idle.push_back(
+        fmt::format("vote={} has no effect: scores are so small by themselves that "
+                    "no maximum is needed",
+                    s.vote));
+  return idle;
+}
+
 std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
                                  const Schedule &s, int64_t sharedPerBlock) {
   if (chosen.groups > 0)
     return checkGroups(problem, s, sharedPerBlock);
-  if (s.groups > 0 || s.turns != chosen.turns || s.vote != chosen.vote ||
-      s.persistent != chosen.persistent || s.rotate != chosen.rotate ||
-      s.queries != chosen.queries || s.held != chosen.held || s.cluster != chosen.cluster ||
-      s.polynomial != chosen.polynomial || s.packed != chosen.packed ||
-      s.sums != chosen.sums || s.tanh != chosen.tanh)
-    return "groups, turns, vote, persistent, rotate, queries, held, cluster, polynomial, packed, "
-           "sums and tanh are for warp groups, which levels pipelined and specialized of --target=sm_90a "
-           "have; here rows, columns, warps and stages can be chosen";
+  for (const ScheduleField &field : scheduleFields())
+    if (field.where == Writable::WarpGroups && s.*field.member != chosen.*field.member)
+      return fmt::format(
+          "{} are for warp groups, which levels pipelined and specialized of "
+          "--target=sm_90a have; here {} can be chosen",
+          listed([](Writable where) { return where == Writable::WarpGroups; }),
+          listed([](Writable where) {
+            return where == Writable::Everywhere || where == Writable::Gpus;
+          }));
   if (s.rows > 1024)
     return fmt::format("rows={}: a tile has at most 1024 rows; use rows=1024", s.rows);
   if (s.stages > 8)
@@ -119,27 +175,27 @@ std::string attn::checkOverrides(const Problem &problem, const Schedule &chosen,
 
 const std::vector<ScheduleField> &attn::scheduleFields() {
   static const std::vector<ScheduleField> fields = {
-      {"rows", &Schedule::rows, 1, true},
-      {"columns", &Schedule::columns, 1, true},
-      {"out", &Schedule::outColumns, 0, false},
-      {"depth", &Schedule::depth, 1, true},
-      {"warps", &Schedule::warps, 1, true},
-      {"vector", &Schedule::vector, 1, true},
-      {"stages", &Schedule::stages, 1, true},
-      {"groups", &Schedule::groups, 1, true},
-      {"vote", &Schedule::vote, 0, true},
-      {"turns", &Schedule::turns, 0, true},
-      {"persistent", &Schedule::persistent, 0, true},
-      {"producer", &Schedule::producer, 0, false},
-      {"rotate", &Schedule::rotate, 0, true},
-      {"queries", &Schedule::queries, 1, true},
-      {"held", &Schedule::held, 0, true},
-      {"cluster", &Schedule::cluster, 1, true},
-      {"polynomial", &Schedule::polynomial, 0, true},
-      {"packed", &Schedule::packed, 0, true},
-      {"sums", &Schedule::sums, 0, true},
-      {"tanh", &Schedule::tanh, 0, true},
-      {"staged", &Schedule::staged, 0, false}};
+      {"rows", &Schedule::rows, 1, Writable::Everywhere},
+      {"columns", &Schedule::columns, 1, Writable::Everywhere},
+      {"out", &Schedule::outColumns, 0, Writable::Never},
+      {"depth", &Schedule::depth, 1, Writable::Never},
+      {"warps", &Schedule::warps, 1, Writable::Gpus},
+      {"vector", &Schedule::vector, 1, Writable::Never},
+      {"stages", &Schedule::stages, 1, Writable::Gpus},
+      {"groups", &Schedule::groups, 1, Writable::WarpGroups},
+      {"vote", &Schedule::vote, 0, Writable::WarpGroups},
+      {"turns", &Schedule::turns, 0, Writable::WarpGroups},
+      {"persistent", &Schedule::persistent, 0, Writable::WarpGroups},
+      {"producer", &Schedule::producer, 0, Writable::Never},
+      {"rotate", &Schedule::rotate, 0, Writable::WarpGroups},
+      {"queries", &Schedule::queries, 1, Writable::WarpGroups},
+      {"held", &Schedule::held, 0, Writable::WarpGroups},
+      {"cluster", &Schedule::cluster, 1, Writable::WarpGroups},
+      {"polynomial", &Schedule::polynomial, 0, Writable::WarpGroups},
+      {"packed", &Schedule::packed, 0, Writable::WarpGroups},
+      {"sums", &Schedule::sums, 0, Writable::WarpGroups},
+      {"tanh", &Schedule::tanh, 0, Writable::WarpGroups},
+      {"staged", &Schedule::staged, 0, Writable::Never}};
   return fields;
 }
 
@@ -153,7 +209,7 @@ bool Schedule::operator==(const Schedule &other) const {
 std::string attn::overridesInWords() {
   std::string words;
   for (const ScheduleField &field : scheduleFields())
-    if (field.overridable)
+    if (field.overridable())
       words += fmt::format("{}{}=N", words.empty() ? "" : ", ", field.name);
   return words;
 }
@@ -167,7 +223,7 @@ std::vector<Override> attn::readOverrides(const std::string &text) {
     size_t equals = std::min(item.text.find('='), item.text.size());
     item.name = item.text.substr(0, equals);
     for (const ScheduleField &field : scheduleFields())
-      if (field.overridable && field.name == item.name)
+      if (field.overridable() && field.name == item.name)
         item.field = &field;
     const char *first = item.text.data() + std::min(equals + 1, item.text.size());
     const char *last = item.text.data() + item.text.size();

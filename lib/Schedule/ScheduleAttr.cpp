@@ -21,22 +21,16 @@ DictionaryAttr attn::problemAttr(OpBuilder &b, const Problem &problem) {
   auto entry = [&](const char *name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
-  return b.getDictionaryAttr({entry("contracted", problem.contracted),
-                              entry("columns", problem.columns),
-                              entry("bytes", problem.bytes),
-                              entry("f32", problem.f32),
-                              entry("work", problem.work),
-                              entry("special", problem.special),
-                              entry("softmax", problem.softmax),
-                              entry("lse", problem.lse),
-                              entry("wide", problem.wide),
-                              entry("bf16", problem.bf16),
-                              entry("bounded", problem.bounded),
-                              entry("boxes", problem.boxes),
-                              entry("captured", problem.captured),
-                              entry("uneven", problem.uneven),
-                              entry("apart", problem.apart),
-                              entry("window", problem.window)});
+  return b.getDictionaryAttr(
+      {entry("contracted", problem.contracted), entry("columns", problem.columns),
+       entry("bytes", problem.bytes), entry("f32", problem.f32),
+       entry("work", problem.work), entry("special", problem.special),
+       entry("tanh", problem.tanh), entry("softmax", problem.softmax),
+       entry("lse", problem.lse), entry("wide", problem.wide),
+       entry("bf16", problem.bf16), entry("bounded", problem.bounded),
+       entry("boxes", problem.boxes), entry("captured", problem.captured),
+       entry("uneven", problem.uneven), entry("apart", problem.apart),
+       entry("window", problem.window)});
 }
 
 FailureOr<Schedule> attn::readSchedule(KernelOp kernel) {

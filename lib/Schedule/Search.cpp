@@ -69,7 +69,7 @@ struct Collector {
     // What the choice has and this one has not is said as well.
     if (s.groups > 0)
       for (const ScheduleField &field : scheduleFields())
-        if (field.overridable && s.*field.member == Schedule().*field.member &&
+        if (field.overridable() && s.*field.member == Schedule().*field.member &&
             chosen.*field.member != s.*field.member &&
             text.find("," + field.name + "=") == std::string::npos &&
             text.find(field.name + "=") != 0)
@@ -103,11 +103,13 @@ static void searchGroups(Collector &c) {
       c.add(s);
     }
   };
-  change(&Schedule::vote, {0, 1});
-  if (base.producer)
+  if (c.problem.softmax && !c.problem.bounded)
+    change(&Schedule::vote, {0, 1});
+  if (c.problem.softmax && base.producer)
     change(&Schedule::vote, {2});
   change(&Schedule::stages, {2, 3, 4});
-  change(&Schedule::polynomial, {0, 2, 4, 8});
+  if (c.problem.softmax)
+    change(&Schedule::polynomial, {0, 2, 4, 8});
   Schedule holding = base;
   holding.held = 1;
   if (registersNeeded(holding, c.problem.contracted) <= registersOf(base))
@@ -122,7 +124,7 @@ static void searchGroups(Collector &c) {
       s.polynomial = 0;
       c.add(s);
     }
-  if (c.problem.special)
+  if (c.problem.tanh)
     change(&Schedule::tanh, {0, 1});
   if (base.producer) {
     change(&Schedule::turns, {0, 1, 2});
@@ -220,6 +222,7 @@ Problem attn::problemFrom(const std::map<std::string, int64_t> &numbers) {
   p.f32 = numberOf(numbers, "f32", 0) != 0;
   p.work = numberOf(numbers, "work", 0);
   p.special = numberOf(numbers, "special", 0);
+  p.tanh = numberOf(numbers, "tanh", 0) != 0;
   p.softmax = numberOf(numbers, "softmax", 0) != 0;
   p.lse = numberOf(numbers, "lse", 0) != 0;
   p.wide = numberOf(numbers, "wide", 0) != 0;

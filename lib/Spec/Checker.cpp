@@ -11,6 +11,9 @@
 using namespace attn::spec;
 
 static constexpr int64_t kLongestAxis = int64_t(1) << 30;
+static const char *const kResultAxes =
+    "results are tensors of at least one axis; give an argument an axis of length 1 if "
+    "need be";
 
 namespace {
 struct KernelChecker {
@@ -46,6 +49,12 @@ struct KernelChecker {
     return static_cast<int>(kernel.axes.size()) - 1;
   }
 
+  /// Letters of other alphabets have been reported, and have no case here.
+  static bool beginsAsAxis(const std::string &name) {
+    return (name[0] >= 'A' && name[0] <= 'Z') ||
+           static_cast<unsigned char>(name[0]) >= 0x80;
+  }
+
   /// The axes of a type, lower-case ones as the axes they must mean: one report a
   /// type, and no further ones where the axes are used.
   std::vector<Name> capitals(std::vector<Name> axes) {
@@ -53,7 +62,7 @@ struct KernelChecker {
     std::string words, fix;
     for (size_t i = 0; i < axes.size(); ++i) {
       char &c = axes[i].text[0];
-      if (c >= 'A' && c <= 'Z')
+      if (beginsAsAxis(axes[i].text))
         continue;
       words += (words.empty() ? "'" : ", '") + axes[i].text + "'";
       if (c >= 'a' && c <= 'z')
@@ -78,17 +87,20 @@ struct KernelChecker {
     return axes;
   }
 
-  std::optional<Type> type(const SyntaxType &syntaxType) {
+  std::optional<Type> type(const SyntaxType &syntaxType, bool result) {
     std::optional<DType> dtype =
         resolveDType(syntaxType.dtype.text, syntaxType.dtype.span, diagnostics);
     bool good = dtype.has_value();
     Type type;
     type.dtype = dtype.value_or(DType::F32);
     if (syntaxType.tensor && syntaxType.axes.empty()) {
-      diagnostics.report("empty-axes", syntaxType.dtype.span,
-                         "a tensor needs at least one axis; write the dtype "
-                         "alone for a scalar",
-                         syntaxType.dtype.text);
+      if (result)
+        diagnostics.report("empty-axes", syntaxType.dtype.span, kResultAxes);
+      else
+        diagnostics.report("empty-axes", syntaxType.dtype.span,
+                           "a tensor needs at least one axis; write the dtype "
+                           "alone for a scalar",
+                           syntaxType.dtype.text);
       good = false;
     }
     std::vector<Name> axes = capitals(syntaxType.axes);
@@ -108,7 +120,7 @@ struct KernelChecker {
 
   void arguments() {
     for (const SyntaxParam &param : syntax.arguments) {
-      std::optional<Type> t = type(param.type);
+      std::optional<Type> t = type(param.type, /*result=*/false);
       if (t)
         argumentAxes.insert(t->axes.begin(), t->axes.end());
       if (std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
@@ -134,6 +146,7 @@ struct KernelChecker {
       kernel.arguments.push_back(std::move(argument));
     }
   }
+  bool nestsRead = true; ///< Every clause such as Hq = G * Hkv.
   /// Names whose declaration failed, or may have been in what could not be read.
   std::set<std::string> broken;
 
@@ -155,13 +168,13 @@ struct KernelChecker {
       return;
     }
     bool known = kernel.findAxis(name.text) >= 0;
-    if (!known && broken.count(name.text))
+    if (!known && broken.count(name.text)) {
+      forgetNest(value);
       return;
+    }
     if (!known) {
-      std::vector<std::string> names;
-      for (const Axis &axis : kernel.axes)
-        names.push_back(axis.name);
-      std::optional<std::string> fix = nearest(name.text, names);
+      forgetNest(value);
+      std::optional<std::string> fix = nearest(name.text, axisNames());
       diagnostics.report("where-unknown-axis", name.span,
                          fmt::format("no argument has an axis '{}'{}", name.text,
                                      fix ? "" : listAxes(kernel)),
@@ -182,30 +195,68 @@ struct KernelChecker {
                    value.children[0].kind == SyntaxExpr::NameRef &&
                    value.children[1].kind == SyntaxExpr::NameRef;
     if (!product) {
+      forgetNest(value);
       diagnostics.report("where-form", value.span,
                          "a where clause binds a number (D = 128) or nests heads "
                          "(Hq = G * Hkv)");
       return;
     }
-    nest(id, value);
+    if (!nest(id, value))
+      forgetNest(value);
   }
 
-  void nest(int id, const SyntaxExpr &value) {
+  /// After a nest that is wrong: what it would have brought in is no error further on.
+  void forgetNest(const SyntaxExpr &value) {
+    nestsRead &= value.kind != SyntaxExpr::Binary;
+    if (value.kind == SyntaxExpr::NameRef && kernel.findAxis(value.text) < 0) {
+      broken.insert(value.text);
+      broken.insert(lower(value.text));
+    }
+    for (const SyntaxExpr &part : value.children)
+      forgetNest(part);
+  }
+
+  /// Neither part of a nest is an axis.
+  void reportUnused(const SyntaxExpr &value) {
+    const SyntaxExpr *meant = nullptr;
+    std::optional<std::string> fix;
+    for (const SyntaxExpr &part : value.children)
+      if (std::optional<std::string> near = nearest(part.text, axisNames()); near) {
+        meant = fix ? nullptr : &part; // Two may be meant: which is not known.
+        fix = near;
+      }
+    diagnostics.report("nest-unused", meant ? meant->span : value.span,
+                       fmt::format("neither '{}' nor '{}' is an axis of an "
+                                   "argument{}",
+                                   value.children[0].text, value.children[1].text,
+                                   meant ? "" : listAxes(kernel)),
+                       meant ? fix : std::nullopt);
+  }
+
+  std::vector<std::string> axisNames() const {
+    std::vector<std::string> names;
+    for (const Axis &axis : kernel.axes)
+      names.push_back(axis.name);
+    return names;
+  }
+
+  /// False after a report, its own or that of the declaration it needs.
+  bool nest(int id, const SyntaxExpr &value) {
     Name left{value.children[0].text, value.children[0].span};
     Name right{value.children[1].text, value.children[1].span};
     if (left.text == right.text || left.text == kernel.axes[id].name ||
         right.text == kernel.axes[id].name) {
       diagnostics.report("nest-cycle", value.span,
                          "an axis cannot nest in itself");
-      return;
+      return false;
     }
     for (const Name &part : {left, right})
-      if (part.text[0] < 'A' || part.text[0] > 'Z') {
+      if (!beginsAsAxis(part.text)) {
         diagnostics.report("axis-case", part.span,
                            fmt::format("axis '{}' must start with a capital; "
                                        "the lower-case name is its index",
                                        part.text));
-        return;
+        return false;
       }
     // The axis that tensors have is the inner one; the other is the group.
     bool leftUsed = kernel.findAxis(left.text) >= 0;
@@ -214,13 +265,10 @@ struct KernelChecker {
       std::swap(left, right);
     if (!leftUsed && !rightUsed &&
         (broken.count(left.text) || broken.count(right.text)))
-      return;
+      return false;
     if (!leftUsed && !rightUsed) {
-      diagnostics.report("nest-unused", value.span,
-                         fmt::format("neither '{}' nor '{}' is an axis of an "
-                                     "argument{}",
-                                     left.text, right.text, listAxes(kernel)));
-      return;
+      reportUnused(value);
+      return false;
     }
     int group = addAxis(left), inner = addAxis(right);
     for (int part : {group, inner})
@@ -229,7 +277,7 @@ struct KernelChecker {
                            fmt::format("axis '{}' nests already; only one level "
                                        "is supported",
                                        kernel.axes[part].name));
-        return;
+        return false;
       }
     for (const Axis &axis : kernel.axes)
       if (axis.group == id || axis.inner == id) {
@@ -237,10 +285,11 @@ struct KernelChecker {
                            fmt::format("axis '{}' nests already; only one level "
                                        "is supported",
                                        axis.name));
-        return;
+        return false;
       }
     kernel.axes[id].group = group;
     kernel.axes[id].inner = inner;
+    return true;
   }
 
   void where() {
@@ -264,18 +313,33 @@ struct KernelChecker {
       else
         kernel.axes[id].extent = length;
     }
-    for (const Axis &axis : kernel.axes) {
-      if (axis.group < 0)
-        continue;
-      std::optional<int64_t> g = kernel.axes[axis.group].extent,
-                             i = kernel.axes[axis.inner].extent;
-      if (axis.extent && g && i && *g * *i != *axis.extent)
-        diagnostics.report(
-            "nest-mismatch", axis.span,
-            fmt::format("{} = {} but {} * {} = {}", axis.name, *axis.extent,
-                        kernel.axes[axis.group].name,
-                        kernel.axes[axis.inner].name, *g * *i));
+    for (const Axis &axis : kernel.axes)
+      if (axis.group >= 0)
+        if (std::string why = unfittingNest(axis); !why.empty())
+          diagnostics.report("nest-mismatch", axis.span, why);
+  }
+
+  /// Why no lengths fit axis = group * inner, of the lengths that are fixed; or "".
+  std::string unfittingNest(const Axis &axis) const {
+    const Axis &group = kernel.axes[axis.group], &inner = kernel.axes[axis.inner];
+    std::string nest = fmt::format("{} = {} * {}", axis.name, group.name, inner.name);
+    if (group.extent && inner.extent) {
+      int64_t product = *group.extent * *inner.extent; // Of two up to 2^30.
+      if (axis.extent && product != *axis.extent)
+        return fmt::format("{} = {} but {} * {} = {}", axis.name, *axis.extent,
+                           group.name, inner.name, product);
+      if (product > kLongestAxis)
+        return fmt::format("{} = {} is beyond 2^30, the longest axis", nest, product);
+      return "";
     }
+    for (const Axis *part : {&group, &inner})
+      if (axis.extent && part->extent &&
+          (*part->extent ? *axis.extent % *part->extent : *axis.extent))
+        return fmt::format(
+            "{} = {} is no multiple of {} = {}, so no length of {} makes {}", axis.name,
+            *axis.extent, part->name, *part->extent,
+            part == &group ? inner.name : group.name, nest);
+    return "";
   }
 
   //===--------------------------------------------------------------------===//
@@ -307,10 +371,7 @@ struct KernelChecker {
       if (declared)
         result.type = *declared;
       if (!param.type.tensor && declared)
-        diagnostics.report("result-scalar", param.type.dtype.span,
-                           fmt::format("result '{}' needs axes: results are "
-                                       "tensors",
-                                       result.name));
+        diagnostics.report("result-scalar", param.type.dtype.span, kResultAxes);
       else if (local < 0 && !scope.isBroken(result.name))
         diagnostics.report("result-undefined", result.span,
                            fmt::format("the body never assigns '{}'; write {} = "
@@ -318,15 +379,16 @@ struct KernelChecker {
                                        result.name, result.name),
                            nearest(result.name, scope.localNames()));
       else if (local >= 0 && declared)
-        matchResult(result, kernel.locals[local].type);
+        matchResult(param, result, kernel.locals[local].type);
       kernel.results.push_back(std::move(result));
     }
   }
 
-  void matchResult(const Result &result, const Type &value) {
+  void matchResult(const SyntaxParam &param, const Result &result, const Type &value) {
     std::set<int> declared(result.type.axes.begin(), result.type.axes.end());
     std::set<int> held(value.axes.begin(), value.axes.end());
-    if (declared != held)
+    // Where a nest could not be read, which axes a value has is not known.
+    if (declared != held && nestsRead)
       diagnostics.report("result-axes", result.span,
                          fmt::format("'{}' is declared with axes {} but its "
                                      "value has {}",
@@ -336,11 +398,24 @@ struct KernelChecker {
     DType to = result.type.dtype, from = value.dtype;
     bool fits = (isFloat(to) && isFloat(from)) ||
                 (to == DType::I64 && isInteger(from)) || to == from;
-    if (!fits)
+    if (fits)
+      return;
+    std::string wrong = fmt::format("'{}' is declared {} but its value is {}; ",
+                                    result.name, spelling(to), spelling(from));
+    // What no cast makes: an integer of a float, a condition of a number.
+    if (to == DType::I1 || (isInteger(to) && isFloat(from)))
+      diagnostics.report("result-dtype", param.type.dtype.span,
+                         wrong + fmt::format("no {} is made of a {}: declare it {}{}",
+                                             to == DType::I1 ? "condition" : "integer",
+                                             isFloat(from) ? "float" : "number",
+                                             spelling(from),
+                                             to == DType::I1 ? ", or compare it" : ""),
+                         spelling(from));
+    else
       diagnostics.report("result-dtype", result.span,
-                         fmt::format("'{}' is declared {} but its value is {}; "
-                                     "use cast",
-                                     result.name, spelling(to), spelling(from)));
+                         wrong + fmt::format("write {} = cast(..., {}) in the body, or "
+                                             "declare it {}",
+                                             result.name, spelling(to), spelling(from)));
   }
   std::map<const SyntaxParam *, std::optional<Type>> resultTypes;
 
@@ -353,7 +428,7 @@ struct KernelChecker {
     }
     arguments();
     for (const SyntaxParam &param : syntax.results)
-      resultTypes[&param] = type(param.type);
+      resultTypes[&param] = type(param.type, /*result=*/true);
     where();
     for (const Argument &argument : kernel.arguments)
       for (const Axis &axis : kernel.axes)
@@ -365,7 +440,7 @@ struct KernelChecker {
                           argument.name,
                           argument.name == axis.index ? "index" : "length",
                           axis.name));
-    ExprChecker scope(kernel, diagnostics, broken);
+    ExprChecker scope(kernel, diagnostics, broken, nestsRead);
     for (const SyntaxStatement &statement : syntax.body)
       scope.statement(statement);
     results(scope);
@@ -379,7 +454,7 @@ struct KernelChecker {
 
 Kernel attn::spec::checkKernel(const SyntaxKernel &syntax, const Binds &binds,
                                Diagnostics &diagnostics) {
-  KernelChecker checker{syntax, binds, diagnostics, {}, {}, {}, {}};
+  KernelChecker checker{syntax, binds, diagnostics, {}, {}, true, {}, {}};
   checker.run();
   return std::move(checker.kernel);
 }

@@ -23,9 +23,10 @@ std::string listAxes(const Kernel &kernel);
 /// Gives types to statements in order, and appends them to the kernel's body.
 class ExprChecker {
 public:
-  ExprChecker(Kernel &kernel, Diagnostics &diagnostics,
-              std::set<std::string> broken)
-      : kernel(kernel), diagnostics(diagnostics), broken(std::move(broken)) {}
+  ExprChecker(Kernel &kernel, Diagnostics &diagnostics, std::set<std::string> broken,
+              bool nestsRead)
+      : kernel(kernel), diagnostics(diagnostics), broken(std::move(broken)),
+        nestsRead(nestsRead) {}
 
   void statement(const SyntaxStatement &syntax);
 
@@ -82,6 +83,8 @@ private:
   Kernel &kernel;
   Diagnostics &diagnostics;
   std::set<std::string> broken;
+  /// Every clause such as Hq = G * Hkv; else which axes a value has is not known.
+  bool nestsRead;
   std::map<std::string, int> scope;
   std::set<int> usedArguments, usedLocals;
   /// A read of an argument at a bare index: position, axis and place.

@@ -1,13 +1,16 @@
 //===- Lexer.cpp - text to tokens -----------------------------------------===//
 
 #include "lib/Spec/Lexer.h"
+#include "lib/Spec/Printable.h"
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <set>
 
 using namespace attn::spec;
 
@@ -15,6 +18,28 @@ static bool isLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
+/// Bytes of the letter of another alphabet that begins at `at`, 0 where none does:
+/// accents, Greek, Cyrillic, CJK, mathematical alphabets; no signs, no punctuation.
+static uint32_t foreignLetter(const std::string &text, uint32_t at) {
+  static constexpr uint32_t kLetters[][2] = {
+      {0xaa, 0xaa},      {0xb2, 0xb3},     {0xb5, 0xb5},     {0xb9, 0xba},
+      {0xc0, 0xd6},      {0xd8, 0xf6},     {0xf8, 0x373},    {0x376, 0x37d},
+      {0x386, 0x386},    {0x388, 0x481},   {0x48a, 0x587},   {0x5d0, 0x5ea},
+      {0x620, 0x64a},    {0x904, 0x939},   {0x1d00, 0x1fff}, {0x2070, 0x2071},
+      {0x2074, 0x2079},  {0x207f, 0x2089}, {0x2090, 0x209c}, {0x2102, 0x2102},
+      {0x210a, 0x2115},  {0x2119, 0x211d}, {0x2124, 0x2139}, {0x3041, 0x3096},
+      {0x30a1, 0x30fa},  {0x3400, 0x9fff}, {0xac00, 0xd7a3}, {0x1d400, 0x1d6c0},
+      {0x1d6c2, 0x1d7ff}};
+  Character c = characterAt(text, at);
+  for (auto &range : kLetters)
+    if (c.code >= range[0] && c.code <= range[1])
+      return c.bytes;
+  return 0;
+}
+
+/// Punctuation of one character.
+static const std::string kPunctuation = "()[]{},:=+-*/<>";
 
 /// Names become parts of names of files and symbols.
 static constexpr uint32_t kLongestName = 100;
@@ -24,6 +49,7 @@ struct Lexer {
   const std::string &text;
   Diagnostics &diagnostics;
   std::vector<Token> tokens;
+  std::set<std::string> foreignNames; ///< Reported.
   uint32_t at = 0;
 
   char peek(uint32_t ahead = 0) const {
@@ -32,6 +58,64 @@ struct Lexer {
 
   void push(Token::Kind kind, uint32_t begin) {
     stand(kind, begin, text.substr(begin, at - begin));
+  }
+
+  /// Whether a name goes on here, by a letter of ours or of another alphabet.
+  bool skipLetter() {
+    uint32_t bytes = isLetter(peek()) || isDigit(peek()) ? 1 : foreignLetter(text, at);
+    at += bytes;
+    return bytes > 0;
+  }
+
+  /// A name, one of other letters too: those are reported once for each name, and
+  /// parsing goes on with the name as it is.
+  void word() {
+    uint32_t begin = at;
+    while (skipLetter())
+      ;
+    push(Token::Word, begin);
+    Token &token = tokens.back();
+    bool foreign = std::any_of(token.text.begin(), token.text.end(), [](char c) {
+      return static_cast<unsigned char>(c) >= 0x80;
+    });
+    if (foreign && foreignNames.insert(token.text).second)
+      diagnostics.report("foreign-letter", token.span,
+                         fmt::format("'{}' is no name here: names are of ASCII letters, "
+                                     "digits and '_'",
+                                     token.text));
+    if (at - begin > kLongestName) {
+      diagnostics.report("long-name", {begin, at},
+                         fmt::format("a name has at most {} characters, this one {}",
+                                     kLongestName, at - begin));
+      token.text.resize(kLongestName);
+    }
+  }
+
+  /// One report for a run of bytes that begin no token.
+  void foreignCharacters() {
+    uint32_t begin = at;
+    auto foreign = [&](char d) {
+      return d != '\n' && d != ' ' && d != '\t' && d != '\r' && !isLetter(d) &&
+             !isDigit(d) && d != '#' && d != '!' && d != '%' && d != '"' && d != ';' &&
+             kPunctuation.find(d) == std::string::npos && !foreignLetter(text, at);
+    };
+    while (at < text.size() && foreign(peek()))
+      ++at;
+    at = std::max(at, begin + 1);
+    // Without it two operands would meet.
+    bool before =
+        !tokens.empty() &&
+        (tokens.back().kind == Token::Word || tokens.back().kind == Token::Int ||
+         tokens.back().kind == Token::Float || tokens.back().text == ")" ||
+         tokens.back().text == "]");
+    uint32_t next = at;
+    while (next < text.size() && (text[next] == ' ' || text[next] == '\t'))
+      ++next;
+    bool after = next < text.size() && (isLetter(text[next]) || isDigit(text[next]) ||
+                                        text[next] == '(' || foreignLetter(text, next));
+    diagnostics.report("bad-character", {begin, at},
+                       "character that the language does not use",
+                       before && after ? std::nullopt : std::optional<std::string>(""));
   }
 
   /// A token in place of what was written.
@@ -215,17 +299,8 @@ struct Lexer {
       } else if (c == '#') {
         while (at < text.size() && peek() != '\n')
           ++at;
-      } else if (isLetter(c)) {
-        while (isLetter(peek()) || isDigit(peek()))
-          ++at;
-        push(Token::Word, begin);
-        if (at - begin > kLongestName) {
-          diagnostics.report("long-name", {begin, at},
-                             fmt::format("a name has at most {} characters, this one "
-                                         "{}",
-                                         kLongestName, at - begin));
-          tokens.back().text.resize(kLongestName);
-        }
+      } else if (isLetter(c) || foreignLetter(text, at)) {
+        word();
       } else if (isDigit(c) || (c == '.' && isDigit(peek(1)))) {
         number();
       } else if (!foreignOperator()) {
@@ -233,22 +308,11 @@ struct Lexer {
         bool two = false;
         for (const char *op : kTwo)
           two |= text.compare(at, 2, op) == 0;
-        static const std::string kOne = "()[]{},:=+-*/<>";
-        if (two || kOne.find(c) != std::string::npos) {
+        if (two || kPunctuation.find(c) != std::string::npos) {
           at += two ? 2 : 1;
           push(Token::Punct, begin);
         } else {
-          // One report for a run of foreign bytes (UTF-8 sequences included).
-          auto foreign = [&](char d) {
-            return d != '\n' && d != ' ' && d != '\t' && d != '\r' &&
-                   !isLetter(d) && !isDigit(d) && d != '#' && d != '!' &&
-                   d != '%' && d != '"' && d != ';' && kOne.find(d) == std::string::npos;
-          };
-          while (at < text.size() && foreign(peek()))
-            ++at;
-          at = std::max(at, begin + 1);
-          diagnostics.report("bad-character", {begin, at},
-                             "character that the language does not use", "");
+          foreignCharacters();
         }
       }
     }
@@ -259,7 +323,7 @@ struct Lexer {
 
 std::vector<Token> attn::spec::tokenize(const std::string &text,
                                         Diagnostics &diagnostics) {
-  Lexer lexer{text, diagnostics, {}, 0};
+  Lexer lexer{text, diagnostics, {}, {}, 0};
   lexer.run();
   return std::move(lexer.tokens);
 }

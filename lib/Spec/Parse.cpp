@@ -2,6 +2,7 @@
 
 #include "lib/Spec/Parse.h"
 #include "lib/Spec/Checker.h"
+#include "lib/Spec/Links.h"
 #include "lib/Spec/Parser.h"
 
 #include <fmt/format.h>
@@ -74,11 +75,14 @@ static ParseResult unreadable(const std::string &path, const std::string &what,
                               int why) {
   ParseResult result;
   result.module.path = path;
-  result.diagnostics.push_back(
-      {"unreadable-file",
-       fmt::format("{}: {}", what, why ? std::strerror(why) : "not a regular file"),
-       {},
-       std::nullopt});
+  std::string link = attn::danglingLink(path);
+  result.diagnostics.push_back({"unreadable-file",
+                                fmt::format("{}: {}", what,
+                                            !link.empty() ? link
+                                            : why         ? std::strerror(why)
+                                                          : "not a regular file"),
+                                {},
+                                std::nullopt});
   return result;
 }
 

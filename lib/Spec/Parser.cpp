@@ -109,10 +109,95 @@ struct Parser {
     ++brackets;
   }
   void close(const char *text, const char *what) {
-    if (!is(text))
+    if (!is(text)) {
+      size_t line = lineBegin();
+      if (statementBegin > 0 &&
+          (isPunct(at, "}") || (line > statementBegin && beginsAnew(line))))
+        reportUnclosed(text, what);
       fail("expected-close", what);
+    }
     --brackets;
     ++at; // Not take(): the newline after it may end the statement.
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Brackets that nothing closes
+  //===--------------------------------------------------------------------===//
+
+  bool isPunct(size_t place, const char *text) const {
+    return place < tokens.size() && tokens[place].kind == Token::Punct &&
+           tokens[place].text == text;
+  }
+
+  /// The names of "s =" or "p, lse =" at `place`, none where no assignment stands there.
+  /// (An argument "over=N" may begin a line as well.)
+  std::vector<Name> assigned(size_t place) const {
+    std::vector<Name> names;
+    for (; tokens[place].kind == Token::Word; ++place) {
+      const Token &token = tokens[place];
+      if (token.text == "over" || token.text == "sink")
+        return {};
+      names.push_back({token.text, token.span});
+      if (isPunct(++place, "="))
+        return names;
+      if (!isPunct(place, ","))
+        return {};
+    }
+    return {};
+  }
+
+  /// Whether the line from `place` on goes on with nothing before it: a statement, the
+  /// end of the body, another kernel. Brackets still open there were forgotten.
+  bool beginsAnew(size_t place) const {
+    if (isPunct(place, "}") || tokens[place].kind == Token::End ||
+        (tokens[place].kind == Token::Word && tokens[place].text == "kernel"))
+      return true;
+    size_t before = place - 1;
+    while (before > statementBegin && tokens[before].kind == Token::Newline)
+      --before;
+    bool goesOn = isPunct(before, ",") || isPunct(before, "(") || isPunct(before, "[");
+    return !goesOn && !assigned(place).empty();
+  }
+
+  /// Where the line begins on which parsing stands.
+  size_t lineBegin() const {
+    size_t place = at;
+    while (place > statementBegin && tokens[place - 1].kind != Token::Newline)
+      --place;
+    return place;
+  }
+
+  /// A bracket that is still open where the next statement begins. What was reported of
+  /// this one follows from it, as like as not.
+  [[noreturn]] void reportUnclosed(const char *text, const char *what) {
+    bool only = brackets == 1 && diagnostics.list.size() == reportsBefore;
+    diagnostics.list.resize(std::min(reportsBefore, diagnostics.list.size()));
+    size_t last = isPunct(at, "}") ? at - 1 : lineBegin() - 1;
+    while (tokens[last].kind == Token::Newline)
+      --last;
+    diagnostics.report("expected-close", {tokens[last].span.end, tokens[last].span.end},
+                       fmt::format("expected {}, found the end of the statement", what),
+                       only ? std::optional<std::string>(text) : std::nullopt);
+    throw Recover{};
+  }
+  size_t statementBegin = 0; ///< The token; 0 outside of bodies.
+  size_t reportsBefore = 0;  ///< Those of what stands before it.
+
+  /// To the end of a statement that could not be read. Its targets have no value then,
+  /// nor has what is assigned in what is skipped.
+  void skipStatement(SyntaxStatement &s) {
+    brackets = 0;
+    int open = 0;
+    for (at = statementBegin; tokens[at].kind != Token::End && !isPunct(at, "}"); ++at) {
+      open += isPunct(at, "(") || isPunct(at, "[");
+      open -= isPunct(at, ")") || isPunct(at, "]");
+      if (tokens[at].kind != Token::Newline)
+        continue;
+      if (open <= 0 || beginsAnew(at + 1))
+        return;
+      for (Name &name : assigned(at + 1))
+        s.targets.push_back(std::move(name));
+    }
   }
 
   //===--------------------------------------------------------------------===//
@@ -460,6 +545,7 @@ struct Parser {
     static const std::pair<const char *, const char *> kWords[] = {
         {"return", "nothing is returned: a result is the last value assigned to "
                    "its name"},
+        {"where", "the where clause stands before the '{' of the body"},
         {"for", "there are no loops: operations run over whole axes"},
         {"while", "there are no loops: operations run over whole axes"},
         {"if", "there are no branches; write select(condition, x, y)"},
@@ -507,13 +593,6 @@ struct Parser {
       fail("expected-end-of-statement", "the end of the statement");
   }
 
-  void skipStatement() {
-    brackets = 0;
-    while (tokens[at].kind != Token::End && tokens[at].kind != Token::Newline &&
-           !is("}"))
-      ++at;
-  }
-
   SyntaxKernel kernel() {
     SyntaxKernel k;
     k.span = take().span; // "kernel"
@@ -545,12 +624,15 @@ struct Parser {
         return k;
       }
       SyntaxStatement &s = k.body.emplace_back();
+      statementBegin = at;
+      reportsBefore = diagnostics.list.size();
       try {
         statement(s);
       } catch (Recover) {
         s.unread = true;
-        skipStatement();
+        skipStatement(s);
       }
+      statementBegin = 0;
     }
   }
 

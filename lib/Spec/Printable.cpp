@@ -5,17 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 
 using namespace attn::spec;
-
-namespace {
-/// What stands at a byte: a character, or one byte that begins none.
-struct Character {
-  size_t bytes;
-  bool shown; ///< A terminal draws it and does nothing else.
-};
-} // namespace
 
 /// Characters without a shape of their own that change how their neighbours look:
 /// C0 and C1 controls, marks of direction, joiners, line separators, tags.
@@ -31,24 +22,24 @@ static bool isShown(uint32_t code) {
 
 /// Decodes UTF-8 (RFC 3629, table 3-7 of the Unicode standard: no overlong forms, no
 /// surrogates).
-static Character characterAt(const std::string &text, size_t i) {
+Character attn::spec::characterAt(const std::string &text, size_t i) {
   unsigned char first = text[i];
   if (first < 0x80)
-    return {1, isShown(first)};
+    return {1, isShown(first), first};
   size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4 || i + bytes > text.size())
-    return {1, false};
+    return {1, false, 0};
   uint32_t code = first & (0x7f >> bytes);
   for (size_t k = 1; k < bytes; ++k) {
     unsigned char next = text[i + k];
     if ((next & 0xc0) != 0x80)
-      return {1, false};
+      return {1, false, 0};
     code = code << 6 | (next & 0x3f);
   }
   static constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   if (code < kLeast[bytes] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)
-    return {1, false};
-  return {bytes, isShown(code)};
+    return {1, false, 0};
+  return {bytes, isShown(code), code};
 }
 
 std::string attn::spec::printable(const std::string &text) {

@@ -3,9 +3,18 @@
 #define ATTN_LIB_SPEC_PRINTABLE_H
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace attn::spec {
+
+/// What stands at a byte: a character, or one byte that begins none.
+struct Character {
+  size_t bytes;
+  bool shown;    ///< A terminal draws it and does nothing else.
+  uint32_t code; ///< 0: no UTF-8.
+};
+Character characterAt(const std::string &text, size_t i);
 
 /// Text for a terminal. What it would act on or not show (controls, bytes that are no
 /// UTF-8, marks without width, changes of direction) is written as its bytes, \xe2\x80\xae.

@@ -109,7 +109,7 @@ bool ExprChecker::within(const Expr &scores, const Expr &part, const char *what,
                                        kernel.axes[own].inner == axis ||
                                        kernel.axes[own].group == axis;
                               });
-    if (inside)
+    if (inside || !nestsRead)
       continue;
     const Axis &a = kernel.axes[axis];
     std::string axes = showAxes(kernel, scores.type.axes);
@@ -209,7 +209,7 @@ std::unique_ptr<Expr> ExprChecker::softmax(const SyntaxExpr &syntax) {
       bool inside = std::any_of(
           s->type.axes.begin(), s->type.axes.end(),
           [&](int y) { return y != axis && reaches(y, x); });
-      if (!inside) {
+      if (!inside && nestsRead) {
         diagnostics.report("sink-axes", sink->span,
                            fmt::format("the sink may vary along the axes of the "
                                        "scores but not along '{}'",

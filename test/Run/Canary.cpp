@@ -19,6 +19,35 @@ static uint64_t mix(uint64_t x) {
   return x ^ x >> 31;
 }
 
+/// Of keys, for queries of that shape.
+static int64_t classesOf(const std::vector<int64_t> &shape, const Scores &scores) {
+  int64_t width = 1;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (scores.queries->type.axes[i] == scores.over)
+      width = shape[i];
+  return std::clamp<int64_t>(width, 1, 64);
+}
+
+int64_t attn::check::canaryKeys(const spec::Kernel &kernel, const Scores &scores,
+                                const reference::AxisLengths &lengths) {
+  std::vector<int64_t> shape;
+  for (int axis : scores.queries->type.axes)
+    shape.push_back(lengths[size_t(axis)]);
+  // One in each run; where masks leave parts of two runs without a key of the query's
+  // class, all of those, which are then as large as each other.
+  int64_t classes = classesOf(shape, scores);
+  return std::max(lengths[size_t(scores.keyAxis)] / classes + 1, 2 * classes);
+}
+
+/// Whether x is a sum of values from -7 to 7 over a number of keys up to `mostKeys`, as
+/// near as float64 tells.
+static bool isQuotient(double x, int64_t mostKeys) {
+  for (int64_t keys = 1; keys <= mostKeys; ++keys)
+    if (double sum = x * double(keys); std::fabs(sum - std::round(sum)) <= 0x1p-30)
+      return true;
+  return false;
+}
+
 void attn::check::fillCanary(const spec::Kernel &kernel, const Scores &scores,
                              uint64_t seed, reference::Inputs &inputs) {
   if (!scores.queries || !scores.values || scores.keyAxis < 0 ||
@@ -38,14 +67,9 @@ void attn::check::fillCanary(const spec::Kernel &kernel, const Scores &scores,
   Along overQ(q, scores.queries->type, scores.over),
       overK(k, scores.keys->type, scores.over),
       key(k, scores.keys->type, scores.keyAxis);
-  int64_t width = 1;
-  for (size_t i = 0; i < q.shape.size(); ++i)
-    if (scores.queries->type.axes[i] == scores.over)
-      width = q.shape[i];
-  int64_t classes = std::clamp<int64_t>(width, 1, 64);
+  const int64_t classes = classesOf(q.shape, scores);
   // A power of two, so that products are exact in every format.
-  double size =
-      std::exp2(std::ceil(std::log2(128 / std::fabs(scores.factor)) / 2));
+  double size = std::exp2(std::ceil(std::log2(1024 / std::fabs(scores.factor)) / 2));
   for (int64_t e = 0; e < q.elements(); ++e)
     if (overQ.at(e) ==
         int64_t(mix(seed ^ uint64_t(overQ.others(e)) << 8) % uint64_t(classes)))
@@ -54,8 +78,8 @@ void attn::check::fillCanary(const spec::Kernel &kernel, const Scores &scores,
     int64_t n = key.at(e), run = n / classes;
     int64_t turn = int64_t(mix(seed + uint64_t(run)) % uint64_t(classes));
     // 67 has no factor in common with a number of classes up to 64.
-    if (overK.at(e) == (n % classes * 67 + turn) % classes)
-      k.set(e, size);
+    bool own = overK.at(e) == (n % classes * 67 + turn) % classes;
+    k.set(e, own ? size : -size);
   }
   for (int64_t e = 0; e < v.elements(); ++e)
     v.set(e, double(int64_t(mix(~seed ^ uint64_t(e)) % 15) - 7));
@@ -66,7 +90,7 @@ bool attn::check::canaryIsExact(const bundle::Level &level) {
 }
 
 std::string attn::check::canaryFailure(const reference::ResultSamples &expected,
-                                       const HostTensor &actual) {
+                                       const HostTensor &actual, int64_t mostKeys) {
   for (const reference::Slice &slice : expected.slices)
     for (size_t i = 0; i < slice.exact.size(); ++i) {
       size_t rest = i;
@@ -82,6 +106,12 @@ std::string attn::check::canaryFailure(const reference::ResultSamples &expected,
       }
       // Rounded once: half a unit, and a sixteenth for the f32 division.
       double exact = slice.exact[i], got = actual.at(element);
+      if (!isQuotient(exact, mostKeys))
+        throw reference::InputError(fmt::format(
+            "--input=canary is no test of this kernel: {}[{}] is {:.9g}, no quotient of "
+            "whole numbers, since its score functions leave other keys a share; use "
+            "--input=normal and --repeats",
+            expected.name, index, exact));
       double most = 0.5625 * reference::spacing(expected.dtype, exact);
       if (expected.dtype == spec::DType::F32)
         most = 4 * reference::spacing(expected.dtype, exact);

@@ -7,10 +7,11 @@
 //
 // - Keys are of as many classes as the queries have elements (at most 64), each
 //   aligned run of that many keys a permutation of them, another one each run.
-//   A query scores 128 or more with the keys of one class and 0 with the others:
-//   the probabilities are exactly 1 or 0 before the row is divided, one live key
-//   in each run, elsewhere in every row and run. A register of another run,
-//   row or half shows another place.
+//   A query scores 1024 or more with the keys of one class and as much below 0 with
+//   the others: the probabilities are exactly 1 or 0 before the row is divided, one
+//   live key in each run, elsewhere in every row and run. A register of another run,
+//   row or half shows another place. A soft cap of c leaves c and -c of such scores (a
+//   tanh is 1 there), and of 30 e^-60 of the other keys, which no sum of f32 holds.
 // - Values are integers from -7 to 7, different in nearly any two places, so
 //   that a wrong place gives a wrong sum. All float tensors besides are 0.
 //
@@ -36,9 +37,15 @@ void fillCanary(const spec::Kernel &kernel, const Scores &scores, uint64_t seed,
 bool canaryIsExact(const bundle::Level &level);
 
 /// The first element of a result further than rounding once from the exact
-/// one, or "".
+/// one, or "". Throws reference::InputError where that is no quotient of whole numbers
+/// either, of a sum of values by at most `mostKeys`: the kernel's score functions then
+/// leave other keys a share, and the canary is no test of it.
 std::string canaryFailure(const reference::ResultSamples &expected,
-                          const reference::HostTensor &actual);
+                          const reference::HostTensor &actual, int64_t mostKeys);
+
+/// How many keys of a row a canary leaves alive, at most.
+int64_t canaryKeys(const spec::Kernel &kernel, const Scores &scores,
+                   const reference::AxisLengths &lengths);
 
 } // namespace attn::check
 

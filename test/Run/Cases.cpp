@@ -114,10 +114,12 @@ private:
       if (auto bound = options.binds.find(axis.name);
           bound != options.binds.end() &&
           whole(axis.name, bound->second) != c.lengths.at(axis.name))
-        throw InputError(fmt::format(
-            "--bind: {0} is {1} times {2}; bind {1} and {2}, from which it follows",
-            axis.name, kernel.axes[size_t(axis.group)].name,
-            kernel.axes[size_t(axis.inner)].name));
+        throw InputError(fmt::format("--bind: {0} is {1} times {2}, and no length of "
+                                     "them makes {0} = {3}; bind two "
+                                     "of the three, so that it does",
+                                     axis.name, kernel.axes[size_t(axis.group)].name,
+                                     kernel.axes[size_t(axis.inner)].name,
+                                     bound->second));
     for (const spec::Argument &argument : kernel.arguments)
       if (argument.scalar)
         c.scalars[argument.name] = scalar(argument, m, n);
@@ -169,11 +171,43 @@ private:
           options.batchHeads ? 10001 : std::vector<int64_t>{1, 2, 3}[draw % 3];
   }
 
+  /// The length that the bundle or --bind gives an axis.
+  std::optional<int64_t> fixedLength(const spec::Axis &axis) const {
+    if (auto bound = options.binds.find(axis.name); bound != options.binds.end())
+      return whole(axis.name, bound->second);
+    return axis.extent;
+  }
+
+  /// An outer length follows from its parts; where it is fixed, a part that is not
+  /// follows from it.
   void completeNests(std::map<std::string, int64_t> &lengths) {
-    for (const spec::Axis &axis : kernel.axes)
-      if (axis.group >= 0)
-        lengths[axis.name] = lengths[kernel.axes[size_t(axis.group)].name] *
-                             lengths[kernel.axes[size_t(axis.inner)].name];
+    for (const spec::Axis &axis : kernel.axes) {
+      if (axis.group < 0)
+        continue;
+      const spec::Axis &group = kernel.axes[size_t(axis.group)],
+                       &inner = kernel.axes[size_t(axis.inner)];
+      int64_t &g = lengths[group.name], &i = lengths[inner.name];
+      if (std::optional<int64_t> outer = fixedLength(axis)) {
+        bool groupFixed = fixedLength(group).has_value();
+        if (!groupFixed && fixedLength(inner))
+          g = i > 0 ? *outer / i : 1;
+        else if (!groupFixed && *outer % g != 0)
+          g = 1;
+        if (!fixedLength(inner) && g > 0)
+          i = *outer / g;
+      }
+      lengths[axis.name] = g * i;
+    }
+  }
+
+  /// Whether a length follows from that of a nest's outer axis.
+  bool follows(const spec::Axis &part) const {
+    return std::any_of(kernel.axes.begin(), kernel.axes.end(),
+                       [&](const spec::Axis &axis) {
+                         return axis.group >= 0 && fixedLength(axis) &&
+                                (&kernel.axes[size_t(axis.group)] == &part ||
+                                 &kernel.axes[size_t(axis.inner)] == &part);
+                       });
   }
 
   double work(const std::map<std::string, int64_t> &lengths) const {
@@ -195,8 +229,8 @@ private:
     for (const spec::Axis &axis : kernel.axes) {
       if (work(lengths) <= options.work)
         return;
-      bool free = !axis.extent && axis.group < 0 && axis.name != "M" &&
-                  axis.name != "N" && !options.binds.count(axis.name);
+      bool free = !fixedLength(axis) && axis.group < 0 && axis.name != "M" &&
+                  axis.name != "N" && !follows(axis);
       if (free && lengths[axis.name] > 1) {
         lengths[axis.name] = 1;
         completeNests(lengths);

@@ -237,7 +237,9 @@ static std::string compareAll(const bundle::Level &level, Expected &expected,
       return why;
     if (!canary || samples.name != scores.result)
       continue;
-    if (std::string why = canaryFailure(samples, actual); !why.empty())
+    if (std::string why = canaryFailure(
+            samples, actual, canaryKeys(expected.kernel, scores, expected.lengths));
+        !why.empty())
       return why;
   }
   return "";

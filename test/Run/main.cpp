@@ -9,8 +9,10 @@
 #include "lib/Bundle/Outputs.h"
 #include "lib/Runtime/BundleError.h"
 #include "lib/Spec/Diagnostics.h"
+#include "lib/Spec/Links.h"
 #include "lib/Target/Targets.h"
 #include "test/Run/Check.h"
+#include "tools/Levels.h"
 #include "tools/Progress.h"
 
 #include <CLI/CLI.hpp>
@@ -46,7 +48,8 @@ bundle too), 3 the device is missing or failed.
 
 namespace {
 struct Options {
-  std::vector<std::string> bundles, levels, bindTexts;
+  std::vector<std::string> bundles, levelTexts, bindTexts;
+  std::vector<std::string> levels; ///< None: all.
   std::string deviceName, targetName, json, input;
   int threads = 0;
   double seconds = 0;
@@ -81,6 +84,8 @@ public:
       : options(options), device(device), progress(progress), started(now()) {}
 
   void bundle(const std::string &folder) {
+    if (std::string link = danglingLink(folder); !link.empty())
+      throw UsageError(link);
     std::error_code error;
     bool isFolder = std::filesystem::is_directory(folder, error);
     if (!isFolder && std::filesystem::exists(folder, error))
@@ -128,31 +133,18 @@ private:
     std::shared_ptr<runtime::Code> code;
   };
 
-  /// A level that is none here and nowhere is a slip, which would check less than was
-  /// meant. One that only this bundle lacks is passed over; should nothing be left,
-  /// the last line says what there was.
+  /// A level that this bundle lacks is passed over; should nothing be left, the last line
+  /// says what there was.
   void findNames(const std::string &folder, const bundle::Manifest &manifest) {
-    std::vector<std::string> known, here;
-    auto add = [](std::vector<std::string> &list, const std::string &name) {
-      if (std::find(list.begin(), list.end(), name) == list.end())
-        list.push_back(name);
-    };
+    std::vector<std::string> here;
     bool some = false;
     for (const bundle::Program &program : manifest.programs)
       for (const bundle::Level &level : program.levels) {
-        add(known, level.name);
-        add(here, fmt::format("{} ({})", level.name, level.target));
+        std::string name = fmt::format("{} ({})", level.name, level.target);
+        if (std::find(here.begin(), here.end(), name) == here.end())
+          here.push_back(name);
         some |= named(level);
       }
-    std::vector<std::string> levels = known;
-    for (const target::CompileTarget &target : target::compileTargets())
-      for (const std::string &level : target.levels)
-        add(known, level);
-    for (const std::string &level : options.levels)
-      if (level != "all" && std::find(known.begin(), known.end(), level) == known.end())
-        throw UsageError(fmt::format("--levels: '{}' is no level{}; bundle {} has {}",
-                                     level, didYouMean(level, known), folder,
-                                     fmt::join(levels, ", ")));
     if (!some)
       skippedWhy = fmt::format("--levels and --target leave nothing of bundle {}; it "
                                "has {}",
@@ -163,7 +155,7 @@ private:
   bool named(const bundle::Level &level) const {
     if (!options.targetName.empty() && level.target != options.targetName)
       return false;
-    return options.levels.empty() || options.levels.front() == "all" ||
+    return options.levels.empty() ||
            std::find(options.levels.begin(), options.levels.end(), level.name) !=
                options.levels.end();
   }
@@ -298,9 +290,10 @@ private:
 
 static std::unique_ptr<runtime::Device> openDevice(const Options &options) {
   std::string why;
+  const target::CompileTarget *asked = target::findTarget(options.targetName);
   bool cuda = options.deviceName == "cuda" ||
-              (options.deviceName.empty() && options.targetName != "cpu" &&
-               runtime::cudaAvailable(why));
+              (options.deviceName.empty() &&
+               (asked ? !asked->isCpu() : runtime::cudaAvailable(why)));
   if (cuda && !runtime::cudaAvailable(why))
     throw runtime::DeviceError(why + "; run attn-check --device=cpu (a bundle has code "
                                      "for it from attnc --targets=cpu)");
@@ -315,6 +308,8 @@ static int run(Options &options, Progress &progress) {
                                  didYouMean(options.targetName, known),
                                  fmt::join(known, ", ")));
   }
+  if (std::string why = readLevels(options.levelTexts, options.levels); !why.empty())
+    throw UsageError(why);
   if (!options.json.empty())
     if (std::string why =
             bundle::writesOver({{"--json", options.json, true}}, options.bundles);
@@ -363,8 +358,11 @@ int main(int argc, char **argv) {
   app.add_option("--device", options.deviceName, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--target", options.targetName, "levels of this target only");
-  app.add_option("--levels", options.levels, "levels, comma-separated, or all")
-      ->delimiter(',');
+  app.add_option("--levels", options.levelTexts, "levels, comma-separated, or all")
+      ->expected(0, 1)
+      ->type_name("L,...")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   app.add_option("--lengths", options.cases.lengths, "lengths of M and N")
       ->delimiter(',');
   app.add_option("--cases", options.cases.count, "cases of a program")

@@ -1,4 +1,7 @@
 add_executable(ProfileTest ${CMAKE_CURRENT_LIST_DIR}/ProfileTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ProfileCompareTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ProfileReasonTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ProfileReportTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ProfileTimelineTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ProfileTrafficTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ProfileTuneTest.cpp)

@@ -22,7 +22,7 @@ struct Case {
 const Case kCases[] = {
     {"bad-character", 3, 11,
      "character that the language does not use",
-     "",
+     nullptr,
      "kernel f(q: f16[B, M, D], k: f16[B, N, D], v: f16[B, N, D], w: i32) -> (o: f32[B, M, D])\nwhere D = 64 {\n    s = q $ k\n    o = matmul(softmax(matmul(q, k, over=D), over=N), v, over=N)\n}\n"},
     {"bad-number", 3, 13,
      "'12ab' is not a number",
@@ -224,6 +224,10 @@ const Case kCases[] = {
      "neither 'G' nor 'K' is an axis of an argument; the axes are H",
      nullptr,
      "kernel f(q: f16[H]) -> (o: f32[H])\nwhere H = G * K {\n    o = scale(q, 1)\n}\n"},
+    {"nest-unused", 2, 16,
+     "neither 'G' nor 'Hvk' is an axis of an argument",
+     "Hkv",
+     "kernel f(q: f16[Hq], k: f16[Hkv]) -> (o: f32[Hq])\nwhere Hq = G * Hvk {\n    o = scale(q, 1)\n}\n"},
     {"nest-depth", 2, 22,
      "axis 'H' nests already; only one level is supported",
      nullptr,
@@ -246,7 +250,8 @@ const Case kCases[] = {
      nullptr,
      "kernel f(q: f16[B]) -> (q: f32[B]) {\n    s = scale(q, 1)\n}\n"},
     {"result-scalar", 1, 28,
-     "result 'o' needs axes: results are tensors",
+     "results are tensors of at least one axis; give an argument an axis of length 1 if "
+     "need be",
      nullptr,
      "kernel f(q: f16[B]) -> (o: f32) {\n    o = scale(q, 1)\n}\n"},
     {"result-undefined", 1, 25,
@@ -257,10 +262,26 @@ const Case kCases[] = {
      "'o' is declared with axes [B] but its value has [B, M]",
      nullptr,
      "kernel f(q: f16[B, M]) -> (o: f32[B]) {\n    o = scale(q, 1)\n}\n"},
-    {"result-dtype", 1, 25,
-     "'o' is declared i32 but its value is f32; use cast",
-     nullptr,
+    {"result-dtype", 1, 28,
+     "'o' is declared i32 but its value is f32; no integer is made of a float: declare it "
+     "f32",
+     "f32",
      "kernel f(q: f16[B]) -> (o: i32[B]) {\n    o = scale(q, 1)\n}\n"},
+    {"result-dtype", 1, 28,
+     "'o' is declared i1 but its value is i64; no condition is made of a number: declare "
+     "it i64, or compare it",
+     "i64",
+     "kernel f(q: f16[B]) -> (o: i1[B]) {\n    o = b\n}\n"},
+    {"result-dtype", 1, 25,
+     "'o' is declared f32 but its value is i64; write o = cast(..., f32) in the body, or "
+     "declare it i64",
+     nullptr,
+     "kernel f(q: f16[B]) -> (o: f32[B]) {\n    o = b\n}\n"},
+    {"empty-axes", 1, 28,
+     "results are tensors of at least one axis; give an argument an axis of length 1 if "
+     "need be",
+     nullptr,
+     "kernel f(q: f16[B]) -> (o: f32[]) {\n    o = scale(q, 1)\n}\n"},
     {"target-count", 3, 8,
      "only softmax gives two values",
      nullptr,
@@ -462,6 +483,14 @@ TEST(SpecDiagnostics, BrokenParameterIsReportedOnce) {
   EXPECT_EQ(reported("kernel f(q: f16[Hq], k f16[Hkv]) -> (o: f32[Hq])\n"
                      "where Hq = G * Hkv {\n    o = scale(q, 1)\n}\n"),
             "expected-colon");
+  // A nest that is wrong: its parts, and the axes that values have by it.
+  const std::string heads = "kernel f(q: f16[Hq, M], t: f32[Hkv]) -> (o: f32[Hq, M])\n",
+                    body = "    s = scale(q, t[hkv] + g)\n    o = s * t\n}\n";
+  EXPECT_EQ(reported(heads + "where G = 4, Hq = G * Hkv {\n" + body), "");
+  EXPECT_EQ(reported(heads + "where Hq = G * Hvk, G = 4 {\n" + body), "nest-unused");
+  EXPECT_EQ(reported(heads + "where Hq = G * J, J = 4 {\n" + body), "nest-unused");
+  EXPECT_EQ(reported(heads + "where Hq = G + Hkv, G = 4 {\n" + body), "where-form");
+  EXPECT_EQ(reported(heads + "where Hqq = G * Hkv {\n" + body), "where-unknown-axis");
   // The only result.
   EXPECT_EQ(reported("kernel f(q: f16[B]) -> (o f32[B]) {\n    o = scale(q, 1)\n}\n"),
             "expected-colon");
@@ -542,13 +571,107 @@ TEST(SpecDiagnostics, BrokenStatementIsReportedOnce) {
             "expected-close");
   EXPECT_EQ(reported(head + "    o = scale(q, 1) +\n}\n"), "expected-expression");
   EXPECT_EQ(reported(head + "    o scale(q, 1)\n}\n"), "expected-equals");
+  // What goes on in another line belongs to it.
+  EXPECT_EQ(reported(head + "    a = max(q q,\n        scale(q,\n        1))\n"
+                            "    o = scale(a, 1)\n}\n"),
+            "expected-close");
   // An earlier value of the name is not used in its place.
   EXPECT_EQ(reported(head + "    a = 3\n    a = scale(q, *)\n    o = a\n}\n"),
             "expected-expression");
+}
+
+// The next statement is read all the same, and what is said of the arguments of a call
+// that another bracket closed is not.
+TEST(SpecDiagnostics, ABracketThatNothingClosesIsReportedOnceWhereItsStatementEnds) {
+  const std::string head = "kernel f(q: f16[B, D], k: f16[N, D]) -> (o: f32[B, N]) {\n";
+  auto expect = [&](const std::string &body, int line, int column, const char *fix) {
+    ParseResult result = parse("t.attn", head + body + "    o = softmax(a, over=N)\n}\n");
+    ASSERT_EQ(result.diagnostics.size(), 1u) << render(result);
+    const Diagnostic &d = result.diagnostics[0];
+    EXPECT_EQ(d.id, "expected-close");
+    EXPECT_EQ(lineAndColumn(result.module.text, d.span.begin),
+              std::make_pair(line, column))
+        << render(result);
+    EXPECT_EQ(d.fix.value_or(""), fix) << body;
+  };
+  expect("    a = matmul(q, k, over=D\n", 2, 28, ")");
+  expect("    a = matmul(q, k,\n               over=D\n\n", 3, 22, ")");
+  expect("    a = 2 * (matmul(q, k, over=D)\n", 2, 34, ")");
+  expect("    a = matmul(q, k, over=D)\n    a, l = softmax(a, over=N\n", 3, 29, ")");
+  // Which bracket was meant is not known.
+  expect("    a = scale(matmul(q, k, over=D, rsqrt(D))\n", 2, 45, "");
+  expect("    a = scale(matmul(q, k, over=D), rsqrt(D\n", 2, 44, "");
+  // An argument in a line of its own is no statement.
+  EXPECT_EQ(reported(head + "    a = matmul(q, k\n               over=D)\n"
+                            "    o = softmax(a, over=N)\n}\n"),
+            "expected-close");
+  // The last statement of a body: another kernel is read.
+  EXPECT_EQ(reported(head + "    o = matmul(q, k, over=D\n}\n"
+                            "kernel g(q: f16[B]) -> (o: f32[B]) {\n    o = q + zz\n}\n"),
+            "expected-close unknown-name");
+}
+
+TEST(SpecDiagnostics, ANameOfOtherLettersIsReportedOnceAndNoPartOfItIsCutOff) {
+  auto name = [](const std::string &word) {
+    ParseResult result = parse("t.attn", "kernel f(q: f16[B]) -> (o: f32[B]) {\n    " + word +
+                                             " = q\n    o = scale(" + word + ", 1)\n}\n");
+    std::string told;
+    for (const Diagnostic &d : result.diagnostics)
+      told += d.id + ": " + d.message + (d.fix ? " fix " + *d.fix : "") + "\n";
+    return told;
+  };
+  for (std::string word : {"s\u00e4", "\u03c3", "s\u0308", "x\u2081", "\u00e4\u00f6x"})
+    EXPECT_EQ(name(word), "foreign-letter: '" + word +
+                              "' is no name here: names are of ASCII letters, digits and "
+                              "'_'\n");
+  // An axis too, which has no case to be asked for.
+  EXPECT_EQ(reported("kernel f(q: f16[\u03a3, K]) -> (o: f32[\u03a3, K])\n"
+                     "where \u03a3 = G * K {\n    o = scale(q, 1)\n}\n"),
+            "foreign-letter nest-both");
+}
+
+// Without the character two operands would meet.
+TEST(SpecDiagnostics, ACharacterIsToBeRemovedOnlyWhereThatWouldDo) {
+  auto fix = [](const std::string &line) {
+    ParseResult result = parse("t.attn", "kernel f(q: f16[B]) -> (o: f32[B]) {\n    " + line +
+                                             "\n}\n");
+    EXPECT_EQ(result.diagnostics.at(0).id, "bad-character") << render(result);
+    return result.diagnostics.at(0).fix;
+  };
+  EXPECT_EQ(fix("o = scale(q, $2)"), "");
+  EXPECT_EQ(fix("o = scale(q, 2)\\"), "");
+  EXPECT_EQ(fix("o = scale(q\u200b, 2)"), "");
+  EXPECT_EQ(fix("o = q $ 2"), std::nullopt);
+  EXPECT_EQ(fix("o = scale(q, 1) \u2192 (q)"), std::nullopt);
 }
 
 TEST(SpecDiagnostics, OtherErrorsBesideABrokenParameterAreReported) {
   EXPECT_EQ(reported("kernel f(q: f16[B], k f16[B]) -> (o: f32[B]) {\n"
                      "    a = scale(k, r)\n    o = scale(q, b + zz)\n}\n"),
             "expected-colon unknown-name unknown-name");
+}
+
+TEST(SpecDiagnostics, LengthsThatNoNestFitsAreRefused) {
+  auto told = [](const std::string &clauses, const Binds &binds) {
+    ParseResult result = parse("t.attn", "kernel f(q: f16[Hq], k: f16[Hkv]) -> (o: f32[Hq])\n"
+                                         "where Hq = G * Hkv" + clauses +
+                                             " {\n    o = q * k\n}\n", binds);
+    return result.ok() ? "" : result.diagnostics.at(0).message;
+  };
+  EXPECT_EQ(told("", {{"Hq", 8}, {"Hkv", 2}}), "");
+  EXPECT_EQ(told("", {{"Hq", 8}, {"G", 2}}), "");
+  EXPECT_EQ(told("", {{"Hq", 8}, {"G", 2}, {"Hkv", 4}}), "");
+  EXPECT_EQ(told("", {{"Hq", 0}, {"Hkv", 0}}), "");
+  EXPECT_EQ(told("", {{"Hq", 0}, {"Hkv", 3}}), "");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"Hkv", 2}}),
+            "Hq = 7 is no multiple of Hkv = 2, so no length of G makes Hq = G * Hkv");
+  EXPECT_EQ(told(", Hkv = 2", {{"Hq", 7}}),
+            "Hq = 7 is no multiple of Hkv = 2, so no length of G makes Hq = G * Hkv");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"G", 2}}),
+            "Hq = 7 is no multiple of G = 2, so no length of Hkv makes Hq = G * Hkv");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"Hkv", 0}}),
+            "Hq = 7 is no multiple of Hkv = 0, so no length of G makes Hq = G * Hkv");
+  EXPECT_EQ(told("", {{"Hq", 7}, {"G", 2}, {"Hkv", 4}}), "Hq = 7 but G * Hkv = 8");
+  EXPECT_EQ(told("", {{"G", 1 << 20}, {"Hkv", 1 << 20}}),
+            "Hq = G * Hkv = 1099511627776 is beyond 2^30, the longest axis");
 }

@@ -146,6 +146,8 @@ TEST(SpecWords, ErrorsOfALine) {
       {"member", "s = s.T", ".T",
        "values have no members; functions are called by their bare names, and no "
        "transpose is needed: axes are matched by name"},
+      {"foreign-statement", "where N = 128", "where N",
+       "the where clause stands before the '{' of the body"},
       {"foreign-statement", "return s", "return",
        "nothing is returned: a result is the last value assigned to its name"},
       {"foreign-statement", "let s = s + 1", "let",

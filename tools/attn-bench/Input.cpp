@@ -2,6 +2,7 @@
 
 #include "tools/attn-bench/Input.h"
 
+#include "lib/Spec/Links.h"
 #include "lib/Spec/Printable.h"
 #include "lib/Target/Targets.h"
 #include "tools/attn-bench/Compile.h"
@@ -203,6 +204,8 @@ Input attn::bench::openInput(const Options &options, int capability) {
                      "without --target=cpu. Targets and levels that have it: " +
                      target::timelineTargets());
   fs::file_status status = fs::status(options.input, error);
+  if (std::string link = danglingLink(options.input); !link.empty())
+    throw InputError(link);
   if (!fs::exists(status))
     throw InputError(fmt::format("no such file or folder: {}", options.input));
   if (fs::is_directory(status)) {

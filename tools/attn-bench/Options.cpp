@@ -1,6 +1,7 @@
 //===- Options.cpp - the command line of attn-bench -----------------------===//
 
 #include "tools/attn-bench/Options.h"
+#include "tools/Levels.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -92,10 +93,8 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
                  "cuda, cpu, or a compile target such as sm_80 (default: cuda "
                  "if a GPU is there, else cpu)")
       ->type_name("T");
-  app.add_option("--levels", levels,
-                 "levels to run, comma-separated, or all (default)")
-      ->delimiter(',')
-      ->expected(1, -1)
+  app.add_option("--levels", levels, "levels to run, comma-separated, or all (default)")
+      ->expected(0, 1)
       ->type_name("L,...")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
@@ -126,20 +125,24 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
       ->type_name("A.json[:LEVEL] B.json[:LEVEL]");
   app.add_flag("--profile", options.profile,
                "read the GPU's activity records and counters, in a pass apart "
-               "from timing (implied by --report and --trace)");
-  app.add_option("--counters", counters,
-                 "with --profile: how much to count; each set repeats the work "
-                 "more often (2, 8, over 20 times)")
-      ->check(CLI::IsMember({"bytes", "pipes", "all"}))
-      ->default_str("all");
+               "from timing (implied by --report, --trace and --counters)");
+  auto *countersOption =
+      app.add_option(
+             "--counters", counters,
+             "how much --profile counts, which it implies; each set repeats the work "
+             "more often (2, 8, over 20 times)")
+          ->check(CLI::IsMember({"bytes", "pipes", "all"}))
+          ->default_str("all");
   app.add_flag("--timeline", options.timeline,
                "let stamped copies of the attention kernels record when each "
                "phase begins; shows the shares of phases, what the stamps cost, "
                "and lanes in the trace (GPUs; a bundle needs attnc --timeline)");
-  app.add_option("--timeline-blocks", options.timelineBlocks,
-                 "blocks of a kernel whose lanes a trace draws (default: 2)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
+  auto *blocksOption = app.add_option("--timeline-blocks", options.timelineBlocks,
+                                      "with --timeline and --trace or --report: blocks "
+                                      "of a kernel whose lanes are "
+                                      "drawn (default: 2)")
+                           ->check(CLI::Range(1, 1024))
+                           ->type_name("N");
   app.add_option("--warmup", options.warmup,
                  "runs before timing (default: 3 and at least 50 ms)")
       ->check(CLI::Range(0, 1000000));
@@ -196,10 +199,13 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
     if (!options.tune && !sizes.empty() &&
         (!options.trace.empty() || !options.report.empty()))
       throw InputError("--trace and --report are of one size: use --bind, not --at");
+    if (blocksOption->count() > 0 && !options.timeline)
+      throw InputError("--timeline-blocks is for --timeline");
     if (options.tune && (options.kernels || options.timeline || options.profile ||
-                         !options.trace.empty() || !options.report.empty()))
+                         countersOption->count() > 0 || !options.trace.empty() ||
+                         !options.report.empty()))
       throw InputError("--tune compares schedules: it takes no --kernels, --trace, "
-                       "--report, --profile or --timeline");
+                       "--report, --profile, --counters or --timeline");
   } catch (const CLI::CallForHelp &) {
     return printed(app.help());
   } catch (const CLI::CallForVersion &) {
@@ -209,11 +215,15 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
     return kBadInput;
   }
 
+  if (std::string why = readLevels(levels, options.levels); !why.empty()) {
+    fmt::print(stderr, "attn-bench: {}\n", why);
+    return kBadInput;
+  }
   options.check = !noCheck;
   options.counters = counters == "bytes"   ? profile::CounterSet::Bytes
                      : counters == "pipes" ? profile::CounterSet::Pipes
                                            : profile::CounterSet::All;
-  if (!options.report.empty() || !options.trace.empty())
+  if (!options.report.empty() || !options.trace.empty() || countersOption->count() > 0)
     options.profile = true;
   if (jsonOption->count() > 0) {
     // `--json SPEC` means "to stdout": a spec is never written to.
@@ -223,12 +233,6 @@ std::optional<int> attn::bench::parseOptions(int argc, char **argv,
     }
     options.json = json.empty() ? "-" : json;
   }
-  for (const std::string &level : levels)
-    if (level == "all") {
-      levels.clear();
-      break;
-    }
-  options.levels = levels;
   if (!options.compare.empty())
     return std::nullopt;
   if (options.input.empty()) {

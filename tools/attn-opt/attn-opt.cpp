@@ -6,6 +6,7 @@
 #include "lib/Pipelines/Compile.h"
 #include "lib/Pipelines/Overrides.h"
 #include "lib/Schedule/Choose.h"
+#include "lib/Spec/Links.h"
 #include "lib/Spec/Parse.h"
 #include "lib/Spec/Printable.h"
 #include "tools/AxisBinds.h"
@@ -102,6 +103,10 @@ static int write(const std::string &name, const std::string &text) {
 static std::unique_ptr<llvm::MemoryBuffer> openInput(const std::string &name,
                                                      int &status) {
   std::string error;
+  if (std::string link = attn::danglingLink(name); !link.empty()) {
+    status = fail("cannot open input file: " + link);
+    return nullptr;
+  }
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(name, &error);
   if (!file)
     status = fail(error);
@@ -110,6 +115,19 @@ static std::unique_ptr<llvm::MemoryBuffer> openInput(const std::string &name,
     file = nullptr;
   }
   return file;
+}
+
+/// Whether text of an unknown kind is a spec: its first line that is no comment declares
+/// a kernel. MLIR has '#' at the beginning of lines too, and no operation of that name.
+static bool looksLikeSpec(llvm::StringRef text) {
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    line = line.trim();
+    if (!line.empty() && !line.starts_with("#"))
+      return line == "kernel" || line.starts_with("kernel ");
+    text = rest;
+  }
+  return false;
 }
 
 int main(int argc, char **argv) {
@@ -140,13 +158,17 @@ int main(int argc, char **argv) {
     return fail(why);
   bool isAttn = options.attnInput ||
                 llvm::StringRef(options.input).ends_with(".attn");
+  std::unique_ptr<llvm::MemoryBuffer> file; // Null for what is said to be a spec.
+  if (!isAttn) {
+    int status = 0;
+    file = openInput(options.input, status);
+    if (!file)
+      return status;
+    isAttn = looksLikeSpec(file->getBuffer());
+  }
   bool driven = isAttn || !options.level.empty() || !options.emit.empty();
   if (!driven) {
     // Plain MLIR: everything mlir-opt does, --verify-diagnostics included.
-    int status = 0;
-    auto file = openInput(options.input, status);
-    if (!file)
-      return status;
     std::string text;
     llvm::raw_string_ostream out(text);
     if (failed(MlirOptMain(out, std::move(file), registry,
@@ -195,7 +217,10 @@ int main(int argc, char **argv) {
     if (std::string why = attn::readAxisBinds(options.bind, binds); !why.empty())
       return fail(why);
     attn::spec::ParseResult parsed =
-        attn::spec::parseFile(options.input, binds);
+        file ? attn::spec::parse(options.input == "-" ? "<stdin>"
+                                                      : options.input.getValue(),
+                                 file->getBuffer().str(), binds)
+             : attn::spec::parseFile(options.input, binds);
     if (parsed.unreadable())
       return fail(attn::spec::printable(parsed.diagnostics.front().message));
     if (std::string why = attn::checkAxisBinds(parsed, binds); !why.empty())
@@ -213,10 +238,6 @@ int main(int argc, char **argv) {
     if (failed(verify(*module)))
       return 1;
   } else {
-    int status = 0;
-    auto file = openInput(options.input, status);
-    if (!file)
-      return status;
     sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
     module = parseSourceFile<ModuleOp>(sources, &context);
     if (!module)
@@ -235,6 +256,10 @@ int main(int argc, char **argv) {
     if (std::string why = attn::checkOverridesFor(*module, pipeline);
         *stage >= attn::Stage::Tile && !why.empty())
       return fail("--schedule: " + why);
+    if (*stage >= attn::Stage::Tile && !pipeline.schedule.empty() &&
+        !attn::hasAttentionKernel(*module, pipeline))
+      llvm::errs() << "attn-opt: note: --schedule has no effect: level " << pipeline.level
+                   << " has no attention kernel, as level flash has\n";
     if (failed(attn::runPasses(*module, *stage, pipeline)))
       return 1;
   }

@@ -15,11 +15,13 @@
 #include "lib/Pipelines/Overrides.h"
 #include "lib/Pipelines/Variants.h"
 #include "lib/Schedule/Choose.h"
-#include "lib/Target/Targets.h"
+#include "lib/Spec/Links.h"
 #include "lib/Spec/Parse.h"
 #include "lib/Spec/Printable.h"
+#include "lib/Target/Targets.h"
 #include "tools/AxisBinds.h"
 #include "tools/HideOptions.h"
+#include "tools/Levels.h"
 #include "tools/StandardOutput.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -55,8 +57,7 @@ static cl::list<std::string>
             cl::desc("cpu, sm_80, sm_90a (default: cpu,sm_80)"),
             cl::cat(category));
 static cl::list<std::string>
-    levels("levels", cl::CommaSeparated,
-           cl::desc("Levels, or all (default: all of each target)"),
+    levels("levels", cl::desc("Levels, or all (default: all of each target)"),
            cl::cat(category));
 static cl::list<std::string> bind("bind", cl::CommaSeparated,
                                   cl::desc("Lengths of axes, such as D=64"),
@@ -189,6 +190,8 @@ static bool holdsOnlyABundle(const std::string &folder) {
 /// Why no bundle can be put there; "" when it can.
 static std::string occupied(const std::string &wanted) {
   namespace fs = llvm::sys::fs;
+  if (std::string link = attn::danglingLink(wanted); !link.empty())
+    return link;
   if (!fs::exists(wanted))
     return "";
   if (!fs::is_directory(wanted))
@@ -270,11 +273,9 @@ int main(int argc, char **argv) {
     if (!llvm::is_contained(once, target))
       once.push_back(target);
   targetList = once;
-  std::vector<std::string> levelList(levels.begin(), levels.end());
-  if (levels.getNumOccurrences() && levelList.empty())
-    return fail("--levels names no level; leave it out for all of them");
-  if (llvm::is_contained(levelList, "all"))
-    levelList.clear();
+  std::vector<std::string> levelList;
+  if (std::string why = attn::readLevels(levels, levelList); !why.empty())
+    return fail(why);
   for (const std::string &target : targetList) {
     std::string wrong = attn::checkNames(target, "");
     if (wrong.empty() && timeline)
@@ -348,6 +349,8 @@ int main(int argc, char **argv) {
       std::string("attn 0.1.0, LLVM ") + LLVM_VERSION_STRING;
   manifest.binds = binds;
   manifest.specHash = attn::bundle::hashOfSpec(parsed.module.text);
+  bool scheduled = llvm::all_of(request.schedules,
+                                [](const std::string &text) { return text.empty(); });
   bool progress = !quiet && llvm::sys::Process::StandardErrIsDisplayed();
   try {
     for (const attn::spec::Kernel &kernel : parsed.module.kernels) {
@@ -415,6 +418,8 @@ int main(int argc, char **argv) {
             attn::bundle::writeFileAtomically(made + "/" + name, contents);
           if (!compiled->assembler.empty())
             manifest.assembler = compiled->assembler;
+          for (const attn::bundle::Kernel &made : compiled->level.kernels)
+            scheduled |= made.choice.has_value();
           program.levels.push_back(std::move(compiled->level));
           if (timings) {
             std::chrono::duration<double, std::milli> took =
@@ -433,6 +438,10 @@ int main(int argc, char **argv) {
     }
     if (progress)
       llvm::errs() << "\r\033[K";
+    if (!scheduled)
+      llvm::errs() << "attnc: note: " << scheduleFlag
+                   << "it has no effect: no level here has an attention kernel, as level "
+                      "flash has\n";
     attn::bundle::writeFileAtomically(made + "/spec.attn", parsed.module.text);
     attn::bundle::writeFileAtomically(made + "/manifest.json",
                                       attn::bundle::toJson(manifest));

@@ -21,12 +21,14 @@
 #ifndef ATTN_LIB_CODEGEN_GPU_EXP2PACKED_H
 #define ATTN_LIB_CODEGEN_GPU_EXP2PACKED_H
 
+#include "dialect/Tile/Exp2Offset.h"
+
 #include <cstdint>
 
 namespace attn::gpu {
 
 struct Exp2Packed {
-  static constexpr float kOffset = 98432.0f;
+  static constexpr float kOffset = tile::kExp2Offset;
   static constexpr uint32_t kLowest = 0x47c00080;   ///< Bits of 98305: x = -127.
   static constexpr uint32_t kInfinity = 0x7f80;     ///< Of a bf16.
   static constexpr uint32_t kFraction = 0x007f007f; ///< Of a pair.
