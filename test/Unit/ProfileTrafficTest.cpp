@@ -235,6 +235,40 @@ TEST(Traffic, RowsThatBeginWithinLinesTakeMoreOfThem) {
   EXPECT_DOUBLE_EQ(moved(40), 40 * (32 * 2 + values) + results);
 }
 
+TEST(Traffic, PiecesOfResultsMayShareALine) {
+  bundle::Kernel scores;
+  scores.schedule = "2 groups x 64x32, depth 64, 4 stages, persistent";
+  scores.grid = {{"M", 128}, {"N", 32}};
+  scores.prediction.bytesWritten = {{4, {"M", "N"}, false}};
+  auto lines = [&](int64_t keys) {
+    return bytesOfWrittenLines(scores, {{"M", 128}, {"N", keys}}) /
+           (4.0 * 128 * double(keys));
+  };
+  // Pieces of 128 bytes: whole lines, from the middle of one to that of the next every
+  // other row, and at each 32 bytes.
+  EXPECT_DOUBLE_EQ(lines(64), 1);
+  EXPECT_DOUBLE_EQ(lines(48), 1.5);
+  EXPECT_DOUBLE_EQ(lines(40), 1.75);
+  EXPECT_DOUBLE_EQ(lines(24), 1); // No second piece.
+}
+
+TEST(Traffic, TheCopyEngineMayFetchASharedLineTwice) {
+  bundle::Kernel value;
+  value.schedule = "4 groups x 64x64, depth 64, 5 stages, persistent";
+  value.grid = {{"M", 256}, {"D", 64}};
+  value.prediction.tensorFlops = {{2, {"M", "N", "D"}, false}};
+  value.prediction.bytesRead = {{2, {"M", "N"}, false}};
+  value.prediction.bytesWritten = {{2, {"M", "D"}, false}};
+  auto read = [&](int64_t keys) {
+    std::map<std::string, int64_t> lengths{{"M", 256}, {"N", keys}, {"D", 64}};
+    return bytesRead(value, lengths, 1, 1, 8, 1 << 30) / (2.0 * 256 * double(keys));
+  };
+  EXPECT_DOUBLE_EQ(read(256), 1);
+  EXPECT_NEAR(read(5000), 1 + 0.04 * 0.875, 1e-9);
+  value.schedule = "tile 64x64, 4 warps, depth 64, 3 stages"; // Loads of its own.
+  EXPECT_DOUBLE_EQ(read(5000), 1);
+}
+
 TEST(Traffic, TheCacheGivesWhatRowsThatSeeKeysTouch) {
   bundle::Kernel value;
   value.schedule = "tile 16x4, 4 warps, depth 8, 1 stage";
