@@ -5,6 +5,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+case "${1:-}" in
+  "" | --build-only) ;;
+  --help | -h)
+    sed -n '2,4 s/^# \{0,1\}//p' tools/quickstart.sh
+    exit 0
+    ;;
+  *) echo "quickstart.sh: unknown argument '$1'; use --build-only or nothing" >&2; exit 2 ;;
+esac
+
 say() { printf '\n== %s\n' "$*"; }
 
 need_packages() {
@@ -13,6 +22,10 @@ need_packages() {
     dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
+  command -v apt-get >/dev/null || {
+    echo "error: no apt-get here; install by hand what these packages of Debian 12 hold: ${missing[*]}" >&2
+    exit 1
+  }
   say "installing ${missing[*]}"
   local sudo=""
   if [ "$(id -u)" -ne 0 ]; then
@@ -42,11 +55,11 @@ if ! command -v nvcc >/dev/null && [ ! -d "${CUDA_HOME:-/usr/local/cuda}" ]; the
 fi
 
 say "building"
-cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >build-configure.log 2>&1 || {
-  cat build-configure.log
+mkdir -p build
+cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >build/configure.log 2>&1 || {
+  cat build/configure.log
   exit 1
 }
-rm -f build-configure.log
 cmake --build build
 
 [ "${1:-}" = --build-only ] && exit 0
