@@ -90,7 +90,8 @@ bool attn::check::canaryIsExact(const bundle::Level &level) {
 }
 
 std::string attn::check::canaryFailure(const reference::ResultSamples &expected,
-                                       const HostTensor &actual, int64_t mostKeys) {
+                                       const HostTensor &actual, const Scores &scores,
+                                       int64_t mostKeys) {
   for (const reference::Slice &slice : expected.slices)
     for (size_t i = 0; i < slice.exact.size(); ++i) {
       size_t rest = i;
@@ -115,6 +116,8 @@ std::string attn::check::canaryFailure(const reference::ResultSamples &expected,
       double most = 0.5625 * reference::spacing(expected.dtype, exact);
       if (expected.dtype == spec::DType::F32)
         most = 4 * reference::spacing(expected.dtype, exact);
+      if (scores.bounded)
+        most += reference::spacing(expected.dtype, exact);
       most += 0x1p-40; // The float64 sum rounds as well: 0 may be 1e-16.
       if (!(std::fabs(got - exact) <= most))
         return fmt::format("canary: {}[{}] is {:.9g}, exactly {:.9g}",

@@ -12,6 +12,8 @@
 //   live key in each run, elsewhere in every row and run. A register of another run,
 //   row or half shows another place. A soft cap of c leaves c and -c of such scores (a
 //   tanh is 1 there), and of 30 e^-60 of the other keys, which no sum of f32 holds.
+//   The live ones are then as large as each other, if not 1: a row's probabilities
+//   round by one factor, and its results with them.
 // - Values are integers from -7 to 7, different in nearly any two places, so
 //   that a wrong place gives a wrong sum. All float tensors besides are 0.
 //
@@ -37,11 +39,13 @@ void fillCanary(const spec::Kernel &kernel, const Scores &scores, uint64_t seed,
 bool canaryIsExact(const bundle::Level &level);
 
 /// The first element of a result further than rounding once from the exact
-/// one, or "". Throws reference::InputError where that is no quotient of whole numbers
+/// one, or "". `scores.bounded` allows probabilities rounded to the result's type, too:
+/// a wrong one still changes a sum by more. Throws reference::InputError where that is no quotient of whole numbers
 /// either, of a sum of values by at most `mostKeys`: the kernel's score functions then
 /// leave other keys a share, and the canary is no test of it.
 std::string canaryFailure(const reference::ResultSamples &expected,
-                          const reference::HostTensor &actual, int64_t mostKeys);
+                          const reference::HostTensor &actual, const Scores &scores,
+                          int64_t mostKeys);
 
 /// How many keys of a row a canary leaves alive, at most.
 int64_t canaryKeys(const spec::Kernel &kernel, const Scores &scores,

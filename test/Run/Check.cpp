@@ -238,7 +238,8 @@ static std::string compareAll(const bundle::Level &level, Expected &expected,
     if (!canary || samples.name != scores.result)
       continue;
     if (std::string why = canaryFailure(
-            samples, actual, canaryKeys(expected.kernel, scores, expected.lengths));
+            samples, actual, scores,
+            canaryKeys(expected.kernel, scores, expected.lengths));
         !why.empty())
       return why;
   }

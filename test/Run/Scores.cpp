@@ -35,6 +35,7 @@ namespace {
 struct Finder {
   const Expr *matmul = nullptr, *factor = nullptr, *softmax = nullptr,
              *product = nullptr;
+  bool bounded = false;
 
   void visit(const Expr &expr) {
     auto isArgument = [&](size_t i) {
@@ -46,6 +47,8 @@ struct Finder {
       else if (isArgument(1) && !product)
         product = &expr;
     }
+    bounded |= expr.kind == ExprKind::Unary &&
+               (expr.op == spec::Op::Tanh || expr.op == spec::Op::Sigmoid);
     if (expr.kind == ExprKind::Scale && !factor)
       factor = expr.operands[1].get();
     if (expr.kind == ExprKind::Softmax && !softmax)
@@ -64,6 +67,7 @@ Scores::Scores(const spec::Kernel &kernel,
   auto argument = [&](const Expr &matmul, size_t operand) {
     return &kernel.arguments[size_t(matmul.operands[operand]->ref)];
   };
+  bounded = found.bounded;
   if (found.matmul) {
     queries = argument(*found.matmul, 0);
     keys = argument(*found.matmul, 1);

@@ -14,6 +14,9 @@ struct Scores {
   int over = -1;     ///< Axis that the scores sum over.
   int keyAxis = -1;  ///< Axis of the softmax.
   double factor = 1; ///< Of the first `scale`; 1 when not constant.
+  /// A function with bounds is among the kernel's (a soft cap). What is taken from
+  /// scores may then be a bound in place of a row's maximum, and probabilities round.
+  bool bounded = false;
   std::string result; ///< The result that is the values' matmul, or "".
 
   Scores(const spec::Kernel &kernel, const reference::AxisLengths &lengths);
