@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 using namespace attn;
 using namespace attn::profile;
@@ -42,6 +43,62 @@ double attn::profile::goneSecondTime(double reads, double writes, int64_t cacheB
   return gone;
 }
 
+/// Rows under way beside each other, as many as `beside` of those told, from the one
+/// half as many before `at` on; behind the last the next head's first comes.
+namespace {
+class Neighbours {
+public:
+  Neighbours(const std::vector<double> &values, size_t beside)
+      : count(values.size()), beside(beside), sums(2 * count + 1) {
+    for (size_t i = 0; i < 2 * count; ++i)
+      sums[i + 1] = sums[i] + values[i % count];
+  }
+  double mean(size_t at) const {
+    size_t from = (at + count - beside / 2) % count;
+    return (sums[from + beside] - sums[from]) / double(beside);
+  }
+
+private:
+  size_t count, beside;
+  std::vector<double> sums;
+};
+} // namespace
+
+/// The share of all (row, key) pairs that masked rows read again. `reads` and `writes`
+/// bytes would pass while a row that sees every key is between its two readings, were
+/// all rows under way, `rows` of them, such ones.
+///
+/// A row is under way as long as it has live keys: what it stores of dead ones waits
+/// for nothing. So while a row of twice its neighbours' keys is read again, they are
+/// begun and ended twice, with all they read and write.
+static double againInMaskedRows(const LiveKeys &live, const std::vector<double> &shares,
+                                double reads, double writes, double rows,
+                                int64_t cacheBytes) {
+  const size_t count = shares.size();
+  double told = double(live.rows.back().row - live.rows.front().row + 1);
+  auto beside =
+      static_cast<size_t>(std::clamp(rows / told * double(count), 1.0, double(count)));
+  const Neighbours keys(shares, beside);
+  std::vector<double> again(count, 0); // Of all keys.
+  for (double change = 1; change > 1e-6;) { // Rises to the least fixed point.
+    const Neighbours more(again, beside);
+    change = 0;
+    for (size_t i = 0; i < count; ++i) {
+      double mean = keys.mean(i);
+      if (mean <= 0)
+        continue;
+      double passed = shares[i] / mean * (reads * (mean + more.mean(i)) + writes);
+      double next = shares[i] * lost(passed / double(cacheBytes));
+      change = std::max(change, next - again[i]);
+      again[i] = std::max(again[i], next);
+    }
+  }
+  double sum = 0;
+  for (double one : again)
+    sum += one;
+  return sum / double(count);
+}
+
 double attn::profile::readAgainInRows(const bundle::Kernel &kernel,
                                       const Lengths &lengths, const LiveKeys &live,
                                       int64_t blocks, int64_t resident,
@@ -50,32 +107,29 @@ double attn::profile::readAgainInRows(const bundle::Kernel &kernel,
   Tile tile = tileOf(kernel.schedule);
   std::string row = walkedAxis(kernel);
   bool twice = p.tensorFlops.empty() && !p.exponentials.empty() && tile.columns > 0 &&
-               !row.empty() && lengths.at(row) > tile.columns;
+               !row.empty();
   if (!twice || blocks <= 0)
     return 0;
   // Between its two readings a block, and each of those beside it, does half of
   // what it does for its rows in all.
-  double beside = double(std::min(blocks, resident)) / 2;
-  double writes = beside * evaluate(p.bytesWritten, lengths, 1) / double(blocks);
+  const double beside = double(std::min(blocks, resident));
+  double writes = beside / 2 * evaluate(p.bytesWritten, lengths, 1) / double(blocks);
   double keys = double(lengths.at(row)), total = 0;
+  std::vector<double> shares;
+  for (const LiveRow &told : live.rows)
+    shares.push_back(double(keysLoaded(told, tile.columns)) / keys);
   for (const bundle::Term &term : p.bytesRead) {
     if (!hasAxis(term, row))
       continue;
     double whole = evaluate({{term.coefficient, term.axes, false}}, lengths, 1);
-    auto again = [&](double share) { // Of the row's keys.
-      return share * keys > double(tile.columns)
-                 ? share * goneSecondTime(beside * share * whole / double(blocks),
-                                          writes, cacheBytes)
-                 : 0;
-    };
-    if (!term.live || !live.told()) {
-      total += whole * again(term.live ? live.pairs : 1);
+    double reads = beside / 2 * whole / double(blocks);
+    if (term.live && live.told()) {
+      total += whole * againInMaskedRows(live, shares, reads, writes,
+                                         beside * double(tile.rows), cacheBytes);
       continue;
     }
-    double sum = 0;
-    for (const LiveRow &told : live.rows)
-      sum += again(double(keysLoaded(told, tile.columns)) / keys);
-    total += whole * sum / double(live.rows.size());
+    double share = term.live ? live.pairs : 1;
+    total += whole * share * goneSecondTime(reads * share, writes, cacheBytes);
   }
   return total;
 }

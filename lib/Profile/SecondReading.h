@@ -12,8 +12,8 @@ namespace attn::profile {
 /// as well, so the share is the least one that agrees with itself.
 double goneSecondTime(double reads, double writes, int64_t cacheBytes);
 
-/// Bytes that a row kernel (a softmax) reads from memory a second time: a row longer
-/// than the tile is read for its sum, and again to be written.
+/// Bytes that a row kernel (a softmax) reads from memory a second time: a row is read
+/// for its sum, and again to be written.
 double readAgainInRows(const bundle::Kernel &kernel, const Lengths &lengths,
                        const LiveKeys &live, int64_t blocks, int64_t resident,
                        int64_t cacheBytes);
