@@ -198,6 +198,43 @@ double attn::profile::cacheBytesMoved(const bundle::Kernel &kernel,
   return bytes + evaluate(p.bytesWritten, lengths, 1);
 }
 
+/// Bytes that the copy engine brings beside the pieces of rows it is asked for, when a
+/// block walks along an operand's rows. Tensor maps have the L2 cache fetch 256 bytes at
+/// a time (lib/Runtime/CudaDevice.cpp). What lies beside a row's part is the next row's,
+/// or dead, and gone when it is asked for.
+static double bytesBesideRows(const bundle::Term &term, const bundle::Kernel &kernel,
+                              const Lengths &lengths, const LiveKeys &live) {
+  constexpr int64_t kFetched = 256;
+  const int64_t depth = tileOf(kernel.schedule).depth;
+  if (term.axes.empty() || depth <= 0 || lengths.at(term.axes.back()) <= depth)
+    return 0;
+  const int64_t keys = lengths.at(term.axes.back());
+  auto bytes = [&](int64_t count) { return int64_t(term.coefficient * double(count)); };
+  const int64_t pitch = bytes(keys), apart = std::gcd(pitch, kFetched);
+  // Of the part [first, behind) of a row.
+  auto beside = [&](int64_t first, int64_t behind) -> int64_t {
+    int64_t begin = bytes(first), end = bytes(behind);
+    if (end <= begin)
+      return 0;
+    if (apart < kFetched) // Rows begin at all multiples of it.
+      return (end - begin + apart - 1) / apart * apart - (end - begin) + kFetched - apart;
+    return begin % kFetched + (kFetched - end % kFetched) % kFetched;
+  };
+  const double rows = evaluate({{term.coefficient, term.axes, false}}, lengths, 1) /
+                      double(pitch);
+  RowBlocks blocks = rowBlocks(kernel, lengths, live.rowAxis);
+  if (!live.told() || blocks.rows == 0 || !countsLive(kernel.prediction.tensorFlops))
+    return rows * double(beside(0, keys));
+  double sum = 0;
+  for (int64_t begin = 0; begin < blocks.length; begin += blocks.rows) {
+    int64_t end = std::min(begin + blocks.rows, blocks.length);
+    LiveRow hull = live.hull(begin, end);
+    int64_t behind = std::min((hull.behind + depth - 1) / depth * depth, keys);
+    sum += double(end - begin) * double(beside(hull.first / depth * depth, behind));
+  }
+  return rows * sum / double(blocks.length);
+}
+
 double attn::profile::bytesRead(const bundle::Kernel &kernel,
                                 const Lengths &lengths, const LiveKeys &live,
                                 int64_t blocks, int64_t resident,
@@ -232,15 +269,10 @@ double attn::profile::bytesRead(const bundle::Kernel &kernel,
       total += (times - 1) * evaluate({term}, lengths, share);
   }
 
-  // The copy engine asks for pieces of rows in turn; a line that two of them share may
-  // be gone when the second comes. Counted: value products on wgmma at L 3000, 5000 and
-  // 5008, 3.7 to 4.9 % (full, D 64 and 128, H200, 2026-12-03).
-  constexpr double kSharedLinesGone = 0.04;
   if (Tile tile = tileOf(kernel.schedule); tile.grouped)
     for (const bundle::Term &term : p.bytesRead)
       if (!columnsOfBlock(term, kernel))
-        total += kSharedLinesGone * (linesShare(term, lengths, tile.depth) - 1) *
-                 evaluate({term}, lengths, share);
+        total += bytesBesideRows(term, kernel, lengths, live);
 
   return total + readAgainInRows(kernel, lengths, live, blocks, resident, cacheBytes);
 }

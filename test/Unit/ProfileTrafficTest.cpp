@@ -276,7 +276,7 @@ TEST(Traffic, PiecesOfResultsMayShareALine) {
   EXPECT_DOUBLE_EQ(lines(24), 1); // No second piece.
 }
 
-TEST(Traffic, TheCopyEngineMayFetchASharedLineTwice) {
+TEST(Traffic, TheCopyEngineFetchesBesideRows) {
   bundle::Kernel value;
   value.schedule = "4 groups x 64x64, depth 64, 5 stages, persistent";
   value.grid = {{"M", 256}, {"D", 64}};
@@ -288,8 +288,22 @@ TEST(Traffic, TheCopyEngineMayFetchASharedLineTwice) {
     return bytesRead(value, lengths, 1, 1, 8, 1 << 30) / (2.0 * 256 * double(keys));
   };
   EXPECT_DOUBLE_EQ(read(256), 1);
-  EXPECT_NEAR(read(5000), 1 + 0.04 * 0.875, 1e-9);
+  EXPECT_DOUBLE_EQ(read(40), 1); // One step: rows lie side by side.
+  // Rows 10000 bytes apart begin at all multiples of 16 of 256 bytes, 640 apart at 0
+  // and 128.
+  EXPECT_NEAR(read(5000), 1 + 240 / 10000.0, 1e-9);
+  EXPECT_NEAR(read(320), 1 + 128 / 640.0, 1e-9);
+  // Rows of 512 bytes of which masks leave 64 keys from the 64th on: half of what is
+  // fetched, twice.
+  LiveKeys live(0.25);
+  live.rowAxis = "M";
+  live.keyAxis = "N";
+  live.rows = {{0, 64, 128}, {255, 64, 128}};
+  value.prediction.tensorFlops[0].live = value.prediction.bytesRead[0].live = true;
+  std::map<std::string, int64_t> lengths{{"M", 256}, {"N", 256}, {"D", 64}};
+  EXPECT_DOUBLE_EQ(bytesRead(value, lengths, live, 1, 8, 1 << 30), 256 * 256);
   value.schedule = "tile 64x64, 4 warps, depth 64, 3 stages"; // Loads of its own.
+  value.prediction.tensorFlops[0].live = value.prediction.bytesRead[0].live = false;
   EXPECT_DOUBLE_EQ(read(5000), 1);
 }
 
