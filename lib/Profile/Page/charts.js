@@ -115,9 +115,11 @@ function drawRoofline() {
   for (const roof of roofs) {
     root.append(svg("line", { class: "roof", x1: x(roof.rate / bandwidth), x2: right, y1: y(roof.rate), y2: y(roof.rate), "stroke-dasharray": roof.rate === top ? null : "4 4" }));
   }
-  roofs.sort((a, b) => b.rate - a.rate).forEach((roof, i) =>
-    root.append(svg("text", { class: "soft halo", x: right, y: y(roof.rate) + (i === 0 ? -6 : 15), "text-anchor": "end" }, roof.name)));
-  // A bubble that would cover another one moves aside and keeps a leader.
+  const labels = roofs.sort((a, b) => b.rate - a.rate).map((roof, i) => ({ name: roof.name, y: y(roof.rate) + (i === 0 ? -6 : 15) }));
+  for (const label of labels)
+    root.append(svg("text", { class: "soft halo", x: right, y: label.y, "text-anchor": "end" }, label.name));
+  const onLabel = (bx, by) => labels.some(l => bx > right - 7 * l.name.length - 9 && by > l.y - 21 && by < l.y + 13);
+  // A bubble that would cover another one, or a roof's name, moves aside and keeps a leader.
   const placed = [], bubbles = [];
   for (const dot of dots) {
     const px = x(dot.x), py = y(dot.y);
@@ -126,7 +128,7 @@ function drawRoofline() {
       for (let turn = 0; turn < 12; ++turn) {
         bx = px + radius * Math.cos(turn * Math.PI / 6 + 0.5); by = py + radius * Math.sin(turn * Math.PI / 6 + 0.5);
         const inside = bx > left + 9 && bx < right - 9 && by > up + 9 && by < down - 9;
-        if (inside && placed.every(p => Math.hypot(p[0] - bx, p[1] - by) > 19)) break search;
+        if (inside && !onLabel(bx, by) && placed.every(p => Math.hypot(p[0] - bx, p[1] - by) > 19)) break search;
       }
     placed.push([bx, by]);
     const tip = `${dot.number}: ${dot.level.name} ${dot.kernel.label}, ${digits(dot.x)} operations a byte, ${rate(dot.y)}, ${percent(dot.kernel.roofline_share)} of its roof`;
